@@ -1,0 +1,169 @@
+"""Order: comparisons, extrema and sorting.
+
+Comparisons are exact, because subtraction is correctly rounded and does not underflow.
+Complex numbers are ordered by real, then imaginary part, as in JAX.
+"""
+
+from collections.abc import Sequence
+
+import jax
+import numpy as np
+from jax import lax
+
+from .arithmetic import add, real, subtract, where
+from .arithmetic import imag as imaginary
+from .bilinear import derivative_only
+from .scaled import (
+    LIMIT,
+    Scaled,
+    is_complex,
+    is_finite,
+    is_live,
+    normalise,
+    scale_by,
+    select,
+    tidy,
+)
+
+
+def constant(x: Scaled) -> Scaled:
+    return Scaled(lax.stop_gradient(x.significand), x.exponent)
+
+
+def less(x: Scaled, y: Scaled) -> jax.Array:
+    if is_complex(x.significand):
+        x, y = constant(x), constant(y)
+        tie = lax.bitwise_and(equal(real(x), real(y)), _less(imaginary(x), imaginary(y)))
+        return lax.bitwise_or(_less(real(x), real(y)), tie)
+    return _less(constant(x), constant(y))
+
+
+def _less(x: Scaled, y: Scaled) -> jax.Array:
+    return lax.lt(subtract(x, y).significand, 0.0)
+
+
+def equal(x: Scaled, y: Scaled) -> jax.Array:
+    x, y = constant(x), constant(y)
+    same = lax.eq(subtract(x, y).significand, lax.full_like(x.significand, 0))
+    special = lax.bitwise_and(
+        lax.bitwise_not(is_finite(x.significand)), lax.eq(x.significand, y.significand)
+    )
+    return lax.bitwise_or(same, special)
+
+
+def less_equal(x: Scaled, y: Scaled) -> jax.Array:
+    return lax.bitwise_or(less(x, y), equal(x, y))
+
+
+def is_nan(x: Scaled) -> jax.Array:
+    s = lax.stop_gradient(x.significand)
+    return lax.ne(s, s)
+
+
+def maximum(x: Scaled, y: Scaled) -> Scaled:
+    """The larger of two; at a tie each carries half of the derivative. A nan wins."""
+    return _extremum(x, y, less(x, y))
+
+
+def minimum(x: Scaled, y: Scaled) -> Scaled:
+    return _extremum(x, y, less(y, x))
+
+
+def _extremum(x: Scaled, y: Scaled, take_y: jax.Array) -> Scaled:
+    # the mean of two equal numbers is that number, exactly
+    mean = add(_halve(x), _halve(y))
+    y_is_nan = lax.bitwise_and(is_nan(y), lax.bitwise_not(is_nan(x)))
+    one = where(lax.bitwise_or(take_y, y_is_nan), y, x)
+    return where(equal(x, y), mean, one)
+
+
+def _halve(x: Scaled) -> Scaled:
+    exponent = select(is_finite(x.significand), lax.sub(x.exponent, np.int32(1)), np.int32(0))
+    return Scaled(x.significand, lax.max(exponent, np.int32(-LIMIT)))
+
+
+def sort_keys(x: Scaled) -> list[jax.Array]:
+    """Keys whose lexicographic order is the order of the numbers, nans last; constants."""
+    if is_complex(x.significand):
+        return [*sort_keys(real(constant(x))), *sort_keys(imaginary(constant(x)))]
+    n = normalise(constant(x))
+    s = n.significand
+    sign = select(lax.ne(s, s), np.int32(3), lax.convert_element_type(_three_way(s), np.int32))
+    # infinities stand outside all finite numbers of their sign
+    infinite = lax.eq(lax.abs(s), np.array(np.inf, s.dtype))
+    sign = select(infinite, lax.mul(sign, np.int32(2)), sign)
+    size = lax.mul(n.exponent, lax.clamp(np.int32(-1), sign, np.int32(1)))
+    size = select(is_live(s), size, np.int32(0))
+    # zeros of either sign are equal, and so are nans
+    fraction = select(lax.bitwise_and(is_live(s), lax.eq(s, s)), s, lax.full_like(s, 0))
+    return [sign, size, fraction]
+
+
+def _three_way(s: jax.Array) -> jax.Array:
+    return lax.sign(select(lax.eq(s, s), s, lax.full_like(s, 0)))
+
+
+def extremum_mask(x: Scaled, axes: Sequence[int], largest: bool) -> jax.Array:
+    """Where x takes its largest (or smallest) value along axes; nans count as the extremum."""
+    axes = tuple(axes)
+    kept = tuple(a for a in range(x.significand.ndim) if a not in axes)
+    mask = lax.eq(x.exponent, x.exponent)
+    reduce = lax.reduce_max if largest else lax.reduce_min
+    for key in sort_keys(x):
+        if not largest:
+            # nans are an extremum in either direction
+            key = select(is_nan(x), lax.full_like(key, _least(key.dtype)), key)
+        fill = _least(key.dtype) if largest else _greatest(key.dtype)
+        best = reduce(select(mask, key, lax.full_like(key, fill)), axes)
+        hit = lax.eq(key, lax.broadcast_in_dim(best, key.shape, kept))
+        mask = lax.bitwise_and(mask, hit)
+    return mask
+
+
+def _least(dtype: np.dtype) -> np.ndarray:
+    return np.array(-np.inf if np.issubdtype(dtype, np.floating) else np.iinfo(dtype).min, dtype)
+
+
+def _greatest(dtype: np.dtype) -> np.ndarray:
+    return np.array(np.inf if np.issubdtype(dtype, np.floating) else np.iinfo(dtype).max, dtype)
+
+
+def reduce_extremum(x: Scaled, axes: Sequence[int], largest: bool) -> Scaled:
+    """The largest (smallest) number along axes; ties share the derivative equally, as in JAX."""
+    axes = tuple(axes)
+    if not axes:
+        return x
+    mask = extremum_mask(x, axes, largest)
+    kept = tuple(a for a in range(x.significand.ndim) if a not in axes)
+    e = lax.reduce_max(select(mask, x.exponent, np.int32(-LIMIT)), axes)
+    shift = lax.sub(x.exponent, lax.broadcast_in_dim(e, x.exponent.shape, kept))
+    shift = select(is_finite(x.significand), shift, np.int32(0))
+    aligned = scale_by(x.significand, shift)
+    value = _pick(lax.stop_gradient(aligned), mask, axes)
+    count = lax.reduce_sum(lax.convert_element_type(mask, aligned.dtype), axes)
+    carried = select(mask, derivative_only(aligned), lax.full_like(aligned, 0))
+    return tidy(lax.add(value, lax.div(lax.reduce_sum(carried, axes), count)), e)
+
+
+def _pick(aligned: jax.Array, mask: jax.Array, axes: tuple[int, ...]) -> jax.Array:
+    """The common value of the masked entries, whatever it is (also infinite or nan)."""
+    if is_complex(aligned):
+        return lax.complex(
+            _pick(lax.real(aligned), mask, axes), _pick(lax.imag(aligned), mask, axes)
+        )
+    any_nan = lax.reduce_or(lax.bitwise_and(mask, lax.ne(aligned, aligned)), axes)
+    best = lax.reduce_max(select(mask, aligned, lax.full_like(aligned, -np.inf)), axes)
+    return select(any_nan, lax.full_like(best, np.nan), best)
+
+
+def sort(
+    keys: Sequence[Scaled], others: Sequence[jax.Array], axis: int, stable: bool
+) -> tuple[list[Scaled], list[jax.Array]]:
+    """Sort along axis by the given numbers, lexicographically, carrying other arrays along."""
+    flat = [key for x in keys for key in sort_keys(x)]
+    parts = [part for x in keys for part in x]
+    out = lax.sort(
+        [*flat, *parts, *others], dimension=axis, num_keys=len(flat), is_stable=stable
+    )[len(flat) :]
+    numbers = [Scaled(out[2 * i], out[2 * i + 1]) for i in range(len(keys))]
+    return numbers, list(out[2 * len(keys) :])

@@ -1,0 +1,196 @@
+"""The representation: x = significand * 2**exponent, and the few operations that scale it.
+
+The significand (real or complex) carries the sign or phase and *all* derivative information.
+The exponent is an int32 array, hence a constant for every transformation of JAX, and it is always
+finite. The significand is kept lazily: any magnitude in [2**-K, 2**K] is left alone, and only
+outside that window does `tidy` move a power of two into the exponent. An ordinary number is
+therefore stored as itself, with exponent 0.
+
+Infinities and nans live in the significand, at exponent 0, so that IEEE arithmetic on the
+significands gives the IEEE answer. A zero keeps the exponent it arose with: that is the scale
+against which its derivative is measured.
+
+All functions here scale by powers of two built from exponent bits, never by `exp` or `exp2`
+(which are not exact), and never by 0 or infinity, so a derivative of 0 or infinity passes
+through unharmed.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+#: Bound on the magnitude of every exponent. 2 * LIMIT plus any step of `tidy` fits in an int32.
+LIMIT = 2**30 - 2**13
+
+
+class Scaled(NamedTuple):
+    """A number (array) ``significand * 2**exponent``; both of one shape, exponent int32."""
+
+    significand: jax.Array
+    exponent: jax.Array
+
+
+class Format(NamedTuple):
+    """What the arithmetic needs to know of a floating-point format."""
+
+    real: np.dtype
+    integer: np.dtype  # of the same width, to build and read exponent bits
+    bias: int
+    mantissa_bits: int
+    window: int  # K: significands stay within [2**-K, 2**K]
+    room: int  # how far a sum may be shifted below a dead term of larger scale
+
+
+# Complex products have four partial products, whose sum must not overflow and whose smallest part
+# must not underflow: the complex window is narrower.
+_FORMATS = {
+    "float32": Format(np.dtype("float32"), np.dtype("int32"), 127, 23, 63, 57),
+    "float64": Format(np.dtype("float64"), np.dtype("int64"), 1023, 52, 511, 500),
+    "complex64": Format(np.dtype("float32"), np.dtype("int32"), 127, 23, 38, 30),
+    "complex128": Format(np.dtype("float64"), np.dtype("int64"), 1023, 52, 480, 472),
+}
+
+
+def format_of(dtype: Any) -> Format:
+    """The `Format` of a dtype; only the four supported dtypes have one."""
+    return _FORMATS[np.dtype(dtype).name]
+
+
+def is_complex(x: jax.Array) -> bool:
+    return jnp.issubdtype(x.dtype, jnp.complexfloating)
+
+
+def select(predicate: jax.Array, on_true: Any, on_false: Any) -> jax.Array:
+    """`jnp.where` without its promotion: one of the two may be a scalar constant."""
+    if not isinstance(on_true, jax.Array):
+        if not isinstance(on_false, jax.Array):
+            raise TypeError("select needs at least one array besides the predicate")
+        on_true = lax.full_like(on_false, on_true)
+    elif not isinstance(on_false, jax.Array):
+        on_false = lax.full_like(on_true, on_false)
+    return lax.select(predicate, on_true, on_false)
+
+
+def constant_like(x: jax.Array, value: Any, dtype: Any = None) -> jax.Array:
+    """An array of `value`, shaped as x and varying over the same mesh axes as x.
+
+    Derived from x by a select: inside `jax.shard_map`, a fresh constant does not vary over the
+    mesh axes that x varies over and could not be carried by a loop in its place.
+    """
+    dtype = x.dtype if dtype is None else dtype
+    full = lax.full(np.shape(x), value, dtype)
+    return lax.select(lax.eq(x, x), full, full)
+
+
+def magnitude(significand: jax.Array) -> jax.Array:
+    """|s| as a constant; for complex s the larger of |re s| and |im s|."""
+    s = lax.stop_gradient(significand)
+    if is_complex(s):
+        return lax.max(lax.abs(lax.real(s)), lax.abs(lax.imag(s)))
+    return lax.abs(s)
+
+
+def power_of_two(k: jax.Array, real_dtype: Any) -> jax.Array:
+    """2**k for integers 1 - bias <= k <= bias, exactly, by setting the exponent bits."""
+    f = format_of(real_dtype)
+    bits = lax.shift_left(
+        lax.add(lax.convert_element_type(k, f.integer), np.array(f.bias, f.integer)),
+        np.array(f.mantissa_bits, f.integer),
+    )
+    return lax.bitcast_convert_type(bits, f.real)
+
+
+def exponent_bits(a: jax.Array) -> jax.Array:
+    """floor(log2(a)) as int32 for a >= 0; 0 where a is zero, subnormal, infinite or nan."""
+    f = format_of(a.dtype)
+    top = 2 * f.bias + 1
+    biased = lax.shift_right_logical(
+        lax.bitcast_convert_type(a, f.integer), np.array(f.mantissa_bits, f.integer)
+    )
+    biased = lax.convert_element_type(biased, np.int32)
+    special = lax.bitwise_or(lax.eq(biased, np.int32(0)), lax.eq(biased, np.int32(top)))
+    return select(special, np.int32(0), lax.sub(biased, np.int32(f.bias)))
+
+
+def times_real(s: jax.Array, factor: jax.Array) -> jax.Array:
+    """s * factor for a real factor; for complex s by components, so that 0 * inf cannot arise."""
+    if is_complex(s):
+        return lax.complex(lax.mul(lax.real(s), factor), lax.mul(lax.imag(s), factor))
+    return lax.mul(s, factor)
+
+
+def scale_by(s: jax.Array, k: jax.Array) -> jax.Array:
+    """s * 2**k, exactly where the result is a normal number: the only scaling there is.
+
+    Two factors, because one cannot reach from one end of the window to the other: a significand of
+    2**511 moved by -1500, or a derivative of 2**1000 moved by -1030, would be lost. The factors are
+    positive and finite, hence 0, infinity and nan pass unchanged, in values and in derivatives.
+    """
+    f = format_of(s.dtype)
+    bound = 2 * f.bias - 2
+    k = lax.clamp(np.int32(-bound), k, np.int32(bound))
+    half = lax.shift_right_arithmetic(k, np.int32(1))
+    s = times_real(s, power_of_two(half, f.real))
+    return times_real(s, power_of_two(lax.sub(k, half), f.real))
+
+
+def tidy(s: jax.Array, e: jax.Array) -> Scaled:
+    """Bring a significand back into its window and the exponent within its bound.
+
+    Past the bound the significand takes up the excess and becomes infinite or zero: saturation is
+    exact, also for a zero, whose derivative is scaled along.
+    """
+    f = format_of(s.dtype)
+    step = np.int32(f.window + 1)
+    a = magnitude(s)
+    low = lax.bitwise_and(lax.gt(a, 0.0), lax.lt(a, np.array(2.0**-f.window, f.real)))
+    high = lax.bitwise_and(lax.gt(a, np.array(2.0**f.window, f.real)), lax.lt(a, np.inf))
+    move = select(low, -step, select(high, step, lax.full_like(e, 0)))
+    wanted = lax.add(e, move)
+    bounded = lax.clamp(np.int32(-LIMIT), wanted, np.int32(LIMIT))
+    s = scale_by(s, lax.sub(lax.sub(wanted, bounded), move))
+    return Scaled(s, select(is_finite(s), bounded, np.int32(0)))
+
+
+def is_finite(s: jax.Array) -> jax.Array:
+    return lax.lt(magnitude(s), np.inf)
+
+
+def is_live(s: jax.Array) -> jax.Array:
+    """Whether a term contributes to a value: its significand is not zero."""
+    return lax.ne(magnitude(s), 0.0)
+
+
+def zero_exponent(s: jax.Array) -> jax.Array:
+    """An int32 zero shaped as s, varying over the same mesh axes."""
+    return constant_like(magnitude(s), 0, np.int32)
+
+
+def from_linear(a: jax.Array) -> Scaled:
+    """A plain array as itself, with exponent 0; exact."""
+    return tidy(a, zero_exponent(a))
+
+
+def to_linear(x: Scaled) -> jax.Array:
+    """The plain array; beyond its range infinity or zero. The inverse of `from_linear`."""
+    return scale_by(x.significand, x.exponent)
+
+
+def normalise(x: Scaled) -> Scaled:
+    """The same number with |significand| (complex: its larger component) in [1/sqrt2, sqrt2).
+
+    Zeros, infinities and nans stay as they are. The range is centred at 1 because the logarithm of
+    a significand near 1, and its powers, are accurate there.
+    """
+    a = magnitude(x.significand)
+    k = exponent_bits(a)
+    s = scale_by(x.significand, lax.neg(k))
+    upper = lax.bitwise_and(
+        lax.ge(magnitude(s), np.array(np.sqrt(2.0), a.dtype)), lax.lt(magnitude(s), np.inf)
+    )
+    extra = select(upper, np.int32(1), lax.full_like(k, 0))
+    s = times_real(s, select(upper, 0.5, lax.full_like(a, 1.0)))
+    return Scaled(s, lax.add(x.exponent, lax.add(k, extra)))

@@ -1,0 +1,129 @@
+"""Signed sums: along axes, cumulative, and into indexed places.
+
+A sum is taken at one exponent, that of its largest term, and is exact relative to that term: what
+lies more than 1022 binades (float32: 126) below it is lost if the large terms cancel. Dead terms
+(significand 0) do not decide the value; see `arithmetic.add` for what they may do.
+"""
+
+from collections.abc import Callable, Sequence
+
+import jax
+import numpy as np
+from jax import lax
+
+from .arithmetic import add
+from .scaled import (
+    LIMIT,
+    Scaled,
+    constant_like,
+    exponent_bits,
+    format_of,
+    is_finite,
+    is_live,
+    magnitude,
+    scale_by,
+    select,
+    tidy,
+    zero_exponent,
+)
+
+#: Below every exponent that occurs: the exponent of a term that is to be ignored.
+_IGNORED = np.int32(-(2**30))
+_NOTHING = np.int32(-LIMIT - 2048)
+
+
+def true_exponent(x: Scaled) -> jax.Array:
+    """floor(log2|x|) of live terms, the stored exponent of dead ones."""
+    return lax.add(x.exponent, exponent_bits(magnitude(x.significand)))
+
+
+def sum_exponent(all_terms: jax.Array, live_terms: jax.Array, room: int) -> jax.Array:
+    """The exponent to sum at, from the largest exponents of the finite and of the live terms.
+
+    Either is `_IGNORED` where there is no such term.
+    """
+    nothing_live = lax.lt(live_terms, _NOTHING)
+    e = select(nothing_live, all_terms, lax.min(all_terms, lax.add(live_terms, np.int32(room))))
+    return select(lax.lt(e, _NOTHING), np.int32(0), e)
+
+
+def term_exponents(x: Scaled) -> tuple[jax.Array, jax.Array]:
+    """The exponents of all finite terms and of the finite live ones, others `_IGNORED`."""
+    finite = is_finite(x.significand)
+    e = select(finite, true_exponent(x), _IGNORED)
+    return e, select(is_live(x.significand), e, _IGNORED)
+
+
+def shift_to(x: Scaled, e: jax.Array) -> jax.Array:
+    """The significands that x has at exponents e; infinities and nans stay themselves."""
+    shift = lax.sub(x.exponent, e)
+    return scale_by(x.significand, select(is_finite(x.significand), shift, np.int32(0)))
+
+
+def sum(x: Scaled, axes: Sequence[int]) -> Scaled:  # noqa: A001 - the name of the operation
+    """The sum over axes; an empty sum is 0 at exponent 0."""
+    axes = tuple(axes)
+    if not axes:
+        return x
+    room = format_of(x.significand.dtype).room
+    if np.prod([x.significand.shape[a] for a in axes], dtype=int) == 0:
+        s = lax.reduce_sum(x.significand, axes)
+        return Scaled(s, zero_exponent(s))
+    all_terms, live_terms = term_exponents(x)
+    e = sum_exponent(lax.reduce_max(all_terms, axes), lax.reduce_max(live_terms, axes), room)
+    kept = tuple(a for a in range(x.significand.ndim) if a not in axes)
+    shifted = shift_to(x, lax.broadcast_in_dim(e, x.significand.shape, kept))
+    return tidy(lax.reduce_sum(shifted, axes), e)
+
+
+def cumulative(
+    combine: Callable[[Scaled, Scaled], Scaled], x: Scaled, axis: int, reverse: bool
+) -> Scaled:
+    """The running `combine` along an axis: a scan of pairs, so that small prefixes stay exact."""
+    if x.significand.shape[axis] == 0:
+        return x
+    return lax.associative_scan(combine, x, reverse=reverse, axis=axis)
+
+
+def cumsum(x: Scaled, axis: int, reverse: bool = False) -> Scaled:
+    return cumulative(add, x, axis, reverse)
+
+
+def scatter_add(
+    operand: Scaled,
+    updates: Scaled,
+    scatter_sum: Callable[[jax.Array, jax.Array], jax.Array],
+    scatter_max: Callable[[jax.Array, jax.Array], jax.Array],
+) -> Scaled:
+    """operand plus the updates scattered into it, each place at its own exponent.
+
+    `scatter_sum(operand, updates)` and `scatter_max` scatter plain arrays at fixed indices. The
+    exponent of the place that an update goes to is gathered by the transpose of `scatter_sum`.
+    """
+    room = format_of(operand.significand.dtype).room
+    all_here, live_here = term_exponents(operand)
+    all_there, live_there = term_exponents(updates)
+    e = sum_exponent(scatter_max(all_here, all_there), scatter_max(live_here, live_there), room)
+    e_updates = _gather_by_transpose(e, updates.exponent, scatter_sum)
+    s = scatter_sum(shift_to(operand, e), shift_to(updates, e_updates))
+    return tidy(s, e)
+
+
+def _gather_by_transpose(
+    e: jax.Array, like_updates: jax.Array, scatter_sum: Callable[..., jax.Array]
+) -> jax.Array:
+    """e at the places where `scatter_sum` puts the updates.
+
+    Only floats have transposes; the exponents travel in two halves that float32 holds exactly.
+    """
+    zeros = constant_like(like_updates, 0, np.float32)
+    target = constant_like(e, 0, np.float32)
+    _, transpose = jax.vjp(lambda updates: scatter_sum(target, updates), zeros)
+    high = lax.shift_right_arithmetic(e, np.int32(15))
+    low = lax.sub(e, lax.shift_left(high, np.int32(15)))
+
+    def gather(part: jax.Array) -> jax.Array:
+        (gathered,) = transpose(lax.convert_element_type(part, np.float32))
+        return lax.convert_element_type(gathered, np.int32)
+
+    return lax.add(lax.shift_left(gather(high), np.int32(15)), gather(low))

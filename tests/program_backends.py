@@ -1,0 +1,173 @@
+"""Runs a random program on the implementation under test.
+
+A backend turns the parameters of the leaves into its own numbers, knows the operations on them and
+takes a number apart into (significand, exponent). Everything else is common: one function of the
+parameters whose result is the significand of the output, which JAX differentiates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from logspace import _numerics as num
+
+if TYPE_CHECKING:
+    from tests.random_programs import Draws, Program
+
+
+class Results(NamedTuple):
+    """What came out, as NumPy arrays; B draws, D directions of the parameters."""
+
+    significands: list[np.ndarray]  # of every node, leaves first, (B,)
+    exponents: list[np.ndarray]
+    reverse: list[np.ndarray]  # gradient by parameter, (B,)
+    forward: np.ndarray  # (D, B)
+    forward_forward: np.ndarray  # (B,): second derivative along the last direction
+    forward_reverse: list[np.ndarray]  # derivative of the gradient along it, by parameter, (B,)
+
+
+def _stack(parts: Sequence[num.Scaled]) -> num.Scaled:
+    # On the last axis: a batch of draws may itself have several axes.
+    return num.Scaled(
+        jnp.stack([p.significand for p in parts], -1), jnp.stack([p.exponent for p in parts], -1)
+    )
+
+
+def _dot(xs: Sequence[num.Scaled]) -> num.Scaled:
+    half = len(xs) // 2
+    x, y = _stack(xs[:half]), _stack(xs[half:])
+    batch = tuple(range(x.exponent.ndim - 1))
+    return num.dot_general(x, y, (((len(batch),), (len(batch),)), (batch, batch)))
+
+
+def _at(x: num.Scaled, i: int) -> num.Scaled:
+    return num.Scaled(x.significand[..., i], x.exponent[..., i])
+
+
+class Numerics:
+    """Operations of `logspace._numerics` on `Scaled`."""
+
+    def __init__(self, is_complex: bool) -> None:
+        self.is_complex = is_complex
+
+    def leaf(self, kind: str, parameter: jax.Array, exponent: jax.Array) -> Any:
+        if kind == "number":
+            return num.Scaled(parameter, jnp.broadcast_to(exponent, parameter.shape))
+        if kind == "plain":
+            return num.from_linear(parameter)
+        return parameter  # logarithms and powers are plain arrays
+
+    def parts(self, x: Any) -> tuple[jax.Array, jax.Array]:
+        if isinstance(x, num.Scaled):
+            return x.significand, x.exponent
+        return x, jnp.zeros(x.shape, jnp.int32)
+
+    def _promote(self, x: num.Scaled) -> num.Scaled:
+        """Real results of a complex program: its operands have one dtype."""
+        s = x.significand
+        if self.is_complex and not jnp.iscomplexobj(s):
+            return num.tidy(jax.lax.complex(s, jnp.zeros_like(s)), x.exponent)
+        return x
+
+    def apply(self, op: str, xs: Sequence[Any], param: Any) -> Any:
+        return self._promote(self._apply(op, xs, param))
+
+    def _apply(self, op: str, xs: Sequence[Any], param: Any) -> num.Scaled:
+        simple: dict[str, Callable[..., num.Scaled]] = {
+            "add": num.add, "sub": num.subtract, "mul": num.multiply, "div": num.divide,
+            "neg": num.negative, "square": num.square, "reciprocal": num.reciprocal,
+            "sqrt": num.sqrt, "rsqrt": num.rsqrt, "abs": num.absolute, "abs2": num.abs2,
+            "conj": num.conj, "real": num.real, "imag": num.imag, "exp_log": num.normalise,
+            "exp_log_add": num.multiply, "exp_log_sub": num.divide, "exp_logaddexp": num.add,
+        }  # fmt: skip
+        if op in simple:
+            return simple[op](*xs)
+        match op:
+            case "sum":
+                return num.sum(_stack(xs), (xs[0].exponent.ndim,))
+            case "prod":
+                return num.prod(_stack(xs), (xs[0].exponent.ndim,))
+            case "cumsum":
+                return _at(num.cumsum(_stack(xs), xs[0].exponent.ndim), param - 1)
+            case "cumprod":
+                return _at(num.cumprod(_stack(xs), xs[0].exponent.ndim), param - 1)
+            case "dot":
+                return _dot(xs)
+            case "integer_power":
+                return num.integer_power(xs[0], param)
+            case "power" | "exp_log_scaled":
+                s = xs[0].significand
+                real = s.real.dtype
+                p = jnp.full(s.shape, param, real) if param is not None else xs[1]
+                return num.power(xs[0], p)
+            case "exp":
+                return num.from_log(num.to_linear(xs[0]))
+            case "from_log":
+                return num.from_log(xs[0])
+            case "logabs":
+                return num.from_linear(num.logabs(xs[0]))
+            case "where_less":
+                return num.where(num.less(xs[0], xs[1]), xs[2], xs[3])
+        raise ValueError(f"no operation {op!r}")
+
+
+def evaluate(program: Program, draws: Draws, backend: Any, jit: bool = False) -> Results:
+    """All values and derivatives of the program at all draws."""
+    exponents = [jnp.asarray(e) for e in draws.exponents]
+    parameters = [jnp.asarray(t) for t in draws.parameters]
+    along = [jnp.asarray(v) for v in draws.along]
+
+    def nodes(ts: Sequence[jax.Array]) -> list[Any]:
+        values = [
+            backend.leaf(leaf.kind, t, e)
+            for leaf, t, e in zip(program.leaves, ts, exponents, strict=True)
+        ]
+        for node in program.nodes:
+            values.append(backend.apply(node.op, [values[i] for i in node.args], node.param))
+        return values
+
+    def significand(ts: Sequence[jax.Array]) -> jax.Array:
+        return backend.parts(nodes(ts)[-1])[0]
+
+    def gradient(ts: Sequence[jax.Array]) -> Any:
+        out, pullback = jax.vjp(significand, ts)
+        return pullback(jnp.ones_like(out))[0]
+
+    def derivative_along(ts: Sequence[jax.Array]) -> jax.Array:
+        return jax.jvp(significand, (ts,), (along,))[1]
+
+    def everything(ts: Sequence[jax.Array]) -> Any:
+        directions = program.directions
+        count = len(directions) + 1
+        wide = [jnp.broadcast_to(t, (count, *t.shape)) for t in ts]
+        tangents = []
+        for i, t in enumerate(wide):
+            rows = [
+                jnp.full(t.shape[1:], coefficient if leaf == i else 0, t.dtype)
+                for leaf, coefficient in directions
+            ]
+            tangents.append(jnp.stack([*rows, along[i]]))
+        return (
+            [backend.parts(x) for x in nodes(ts)],
+            gradient(ts),
+            jax.jvp(significand, (wide,), (tangents,))[1],
+            jax.jvp(derivative_along, (ts,), (along,))[1],
+            jax.jvp(gradient, (ts,), (along,))[1],
+        )
+
+    values, reverse, forward, forward_forward, forward_reverse = (
+        jax.jit(everything) if jit else everything
+    )(parameters)
+    as_numpy = [np.asarray(s) for s, _ in values], [np.asarray(e) for _, e in values]
+    return Results(
+        *as_numpy,
+        [np.asarray(g) for g in reverse],
+        np.asarray(forward),
+        np.asarray(forward_forward),
+        [np.asarray(g) for g in forward_reverse],
+    )
