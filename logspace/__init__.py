@@ -1,0 +1,21 @@
+"""Numbers that live in log space, with derivatives that are exact at zero."""
+
+from . import _rules as _rules
+from ._construct import from_linear as from_linear
+from ._construct import from_log as from_log
+from ._construct import full as full
+from ._construct import full_like as full_like
+from ._construct import ones as ones
+from ._construct import ones_like as ones_like
+from ._construct import zeros as zeros
+from ._construct import zeros_like as zeros_like
+from ._errors import MaterialiseError as MaterialiseError
+from ._functions import abs2 as abs2
+from ._functions import log as log
+from ._log import Log as Log
+from ._log_array import LogArray as LogArray
+from ._quaxify import quaxify as quaxify
+
+exp = from_log
+
+__version__ = "0.1.0"

@@ -299,8 +299,8 @@ def div(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
         # Partial derivatives by operand: two jets with one content.
         x = identity(o, [x], None, x.low)
     ok = _well_conditioned(y)
-    r = 1 / np.where(ok, y.value, ONE)
-    f = x.value * r
+    divisor = np.where(ok, y.value, ONE)
+    r, f = 1 / divisor, x.value / divisor
     rounded, exact = o.rounding(ROUND_DIV, [x, y])
     return o.apply(
         [x, y],

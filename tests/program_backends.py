@@ -19,6 +19,8 @@ from logspace import _numerics as num
 if TYPE_CHECKING:
     from tests.random_programs import Draws, Program
 
+MOST_DIRECTIONS = {False: 9, True: 16}
+
 
 class Results(NamedTuple):
     """What came out, as NumPy arrays; B draws, D directions of the parameters."""
@@ -26,7 +28,7 @@ class Results(NamedTuple):
     significands: list[np.ndarray]  # of every node, leaves first, (B,)
     exponents: list[np.ndarray]
     reverse: list[np.ndarray]  # gradient by parameter, (B,)
-    forward: np.ndarray  # (D, B)
+    forward: np.ndarray  # (D, B); the last row is the direction of the second derivatives
     forward_forward: np.ndarray  # (B,): second derivative along the last direction
     forward_reverse: list[np.ndarray]  # derivative of the gradient along it, by parameter, (B,)
 
@@ -102,9 +104,8 @@ class Numerics:
                 return num.integer_power(xs[0], param)
             case "power" | "exp_log_scaled":
                 s = xs[0].significand
-                real = s.real.dtype
-                p = jnp.full(s.shape, param, real) if param is not None else xs[1]
-                return num.power(xs[0], p)
+                p = jnp.full(s.shape, param, s.dtype) if param is not None else xs[1]
+                return num.power(xs[0], p.astype(s.dtype))
             case "exp":
                 return num.from_log(num.to_linear(xs[0]))
             case "from_log":
@@ -143,7 +144,8 @@ def evaluate(program: Program, draws: Draws, backend: Any, jit: bool = False) ->
 
     def everything(ts: Sequence[jax.Array]) -> Any:
         directions = program.directions
-        count = len(directions) + 1
+        # One number of directions for all programs: eager operations compile once per shape.
+        count = MOST_DIRECTIONS[program.is_complex]
         wide = [jnp.broadcast_to(t, (count, *t.shape)) for t in ts]
         tangents = []
         for i, t in enumerate(wide):
@@ -151,6 +153,7 @@ def evaluate(program: Program, draws: Draws, backend: Any, jit: bool = False) ->
                 jnp.full(t.shape[1:], coefficient if leaf == i else 0, t.dtype)
                 for leaf, coefficient in directions
             ]
+            rows += [jnp.zeros_like(t[0])] * (count - 1 - len(rows))
             tangents.append(jnp.stack([*rows, along[i]]))
         return (
             [backend.parts(x) for x in nodes(ts)],
@@ -167,7 +170,7 @@ def evaluate(program: Program, draws: Draws, backend: Any, jit: bool = False) ->
     return Results(
         *as_numpy,
         [np.asarray(g) for g in reverse],
-        np.asarray(forward),
+        np.asarray(forward)[[*range(len(program.directions)), -1]],
         np.asarray(forward_forward),
         [np.asarray(g) for g in forward_reverse],
     )

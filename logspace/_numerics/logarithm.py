@@ -16,14 +16,12 @@ from .bilinear import product
 from .scaled import (
     LIMIT,
     Scaled,
-    from_linear,
     is_complex,
     is_live,
     normalise,
     select,
     tidy,
     times_real,
-    to_linear,
 )
 
 _LN2 = Fraction(
@@ -223,13 +221,3 @@ def log(x: Scaled) -> jax.Array:
         return lax.complex(logabs(x), angle(x))
     negative = lax.lt(lax.stop_gradient(x.significand), 0.0)
     return select(negative, np.nan, logabs(x))
-
-
-def exp(x: Scaled) -> Scaled:
-    """e**x, right up to its own overflow at x = 7.4e8."""
-    return from_log(to_linear(x))
-
-
-def log_number(x: Scaled) -> Scaled:
-    """log(x) as a number."""
-    return from_linear(log(x))

@@ -154,16 +154,3 @@ def _pick(aligned: jax.Array, mask: jax.Array, axes: tuple[int, ...]) -> jax.Arr
     any_nan = lax.reduce_or(lax.bitwise_and(mask, lax.ne(aligned, aligned)), axes)
     best = lax.reduce_max(select(mask, aligned, lax.full_like(aligned, -np.inf)), axes)
     return select(any_nan, lax.full_like(best, np.nan), best)
-
-
-def sort(
-    keys: Sequence[Scaled], others: Sequence[jax.Array], axis: int, stable: bool
-) -> tuple[list[Scaled], list[jax.Array]]:
-    """Sort along axis by the given numbers, lexicographically, carrying other arrays along."""
-    flat = [key for x in keys for key in sort_keys(x)]
-    parts = [part for x in keys for part in x]
-    out = lax.sort(
-        [*flat, *parts, *others], dimension=axis, num_keys=len(flat), is_stable=stable
-    )[len(flat) :]
-    numbers = [Scaled(out[2 * i], out[2 * i + 1]) for i in range(len(keys))]
-    return numbers, list(out[2 * len(keys) :])

@@ -6,12 +6,14 @@ lies more than 1022 binades (float32: 126) below it is lost if the large terms c
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .arithmetic import add
+from .arithmetic import add, where
 from .scaled import (
     LIMIT,
     Scaled,
@@ -127,3 +129,42 @@ def _gather_by_transpose(
         return lax.convert_element_type(gathered, np.int32)
 
     return lax.add(lax.shift_left(gather(high), np.int32(15)), gather(low))
+
+
+def scatter_combine(
+    combine: Callable[[Scaled, Scaled], Scaled],
+    operand: Scaled,
+    updates: Scaled,
+    scatter_sum: Callable[[jax.Array, jax.Array], jax.Array],
+) -> Scaled:
+    """operand combined with the updates at their places, by any associative `combine`.
+
+    Updates are sorted by their place; a segmented scan combines those that share one.
+    """
+    places = operand.exponent.size
+    if updates.exponent.size == 0 or places == 0:
+        return operand
+    ids = lax.reshape(lax.iota(np.int32, places), operand.exponent.shape)
+    target = _gather_by_transpose(ids, updates.exponent, scatter_sum)
+    in_bounds = _gather_by_transpose(lax.full_like(ids, 1), updates.exponent, scatter_sum)
+    # updates that fall outside come last and are dropped
+    target = select(lax.eq(in_bounds, np.int32(1)), target, np.int32(places)).reshape(-1)
+    order = jnp.argsort(target, stable=True)
+    target = target[order]
+    values = Scaled(*(part.reshape(-1)[order] for part in updates))
+    change = target[1:] != target[:-1]
+    edge = jnp.ones((1,), bool)
+    first, last = jnp.concatenate([edge, change]), jnp.concatenate([change, edge])
+
+    def segmented(left: tuple[jax.Array, Scaled], right: tuple[jax.Array, Scaled]) -> Any:
+        (start_left, a), (start_right, b) = left, right
+        return start_left | start_right, where(start_right, b, combine(a, b))
+
+    _, combined = lax.associative_scan(segmented, (first, values))
+    at = jnp.full((places,), -1, np.int32)
+    at = at.at[jnp.where(last, target, places)].set(
+        jnp.arange(target.size, dtype=np.int32), mode="drop"
+    )
+    at = at.reshape(operand.exponent.shape)
+    update = Scaled(*(part[jnp.maximum(at, 0)] for part in combined))
+    return where(at >= 0, combine(operand, update), operand)

@@ -1,0 +1,231 @@
+"""Operators, methods and conversions, as those of a JAX array.
+
+Each calls the `jax.numpy` function of that name through `_call`; the mathematics stands in the
+rules.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ._call import call, operator
+from ._indexing import IndexUpdateHelper, get_item
+
+_SCALARS = (bool, int, float, complex, np.generic, np.ndarray, jax.Array)
+
+
+def _is_operand(x: Any) -> bool:
+    return isinstance(x, (*_SCALARS, ArrayMethods))
+
+
+def _binary(function: Any) -> tuple[Any, Any]:
+    """The two Python methods of a binary operator: x + y and y + x."""
+    apply = operator(function)
+
+    def method(self: Any, other: Any) -> Any:
+        return apply(self, other) if _is_operand(other) else NotImplemented
+
+    def reflected(self: Any, other: Any) -> Any:
+        return apply(other, self) if _is_operand(other) else NotImplemented
+
+    method.__name__ = reflected.__name__ = function.__name__
+    return method, reflected
+
+
+def _method(function: Any) -> Any:
+    """A method f(self, ...) from the function f(x, ...) of `jax.numpy`."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return call(function, self, *args, **kwargs)
+
+    method.__name__ = function.__name__
+    method.__doc__ = f"As `jax.numpy.{function.__name__}`, without leaving log space."
+    return method
+
+
+class ArrayMethods:
+    """What makes a value an array for the person who holds it; a mixin."""
+
+    # NumPy arrays and scalars on the left leave the operation to us instead of looping over items.
+    __array_ufunc__ = None
+    __array_priority__ = 200
+
+    __add__, __radd__ = _binary(jnp.add)
+    __sub__, __rsub__ = _binary(jnp.subtract)
+    __mul__, __rmul__ = _binary(jnp.multiply)
+    __truediv__, __rtruediv__ = _binary(jnp.true_divide)
+    __matmul__, __rmatmul__ = _binary(jnp.matmul)
+    __floordiv__, __rfloordiv__ = _binary(jnp.floor_divide)
+    __mod__, __rmod__ = _binary(jnp.remainder)
+    __eq__, _ = _binary(jnp.equal)
+    __ne__, _ = _binary(jnp.not_equal)
+    __lt__, _ = _binary(jnp.less)
+    __le__, _ = _binary(jnp.less_equal)
+    __gt__, _ = _binary(jnp.greater)
+    __ge__, _ = _binary(jnp.greater_equal)
+    __hash__ = None  # type: ignore[assignment]
+
+    __neg__ = _method(jnp.negative)
+    __abs__ = _method(jnp.abs)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __pow__(self, other: Any) -> Any:
+        if not _is_operand(other):
+            return NotImplemented
+        if isinstance(other, (int, np.integer)) and not isinstance(other, bool):
+            return call(jnp.power, self, int(other))
+        return _power(self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return _power(other, self) if _is_operand(other) else NotImplemented
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return call(jnp.round, self, ndigits or 0)
+
+    # reductions and the like
+    sum = _method(jnp.sum)
+    prod = _method(jnp.prod)
+    mean = _method(jnp.mean)
+    var = _method(jnp.var)
+    std = _method(jnp.std)
+    max = _method(jnp.max)
+    min = _method(jnp.min)
+    ptp = _method(jnp.ptp)
+    argmax = _method(jnp.argmax)
+    argmin = _method(jnp.argmin)
+    argsort = _method(jnp.argsort)
+    sort = _method(jnp.sort)
+    all = _method(jnp.all)
+    any = _method(jnp.any)
+    cumsum = _method(jnp.cumsum)
+    cumprod = _method(jnp.cumprod)
+    dot = _method(jnp.dot)
+    clip = _method(jnp.clip)
+    trace = _method(jnp.trace)
+    diagonal = _method(jnp.diagonal)
+    nonzero = _method(jnp.nonzero)
+    round = _method(jnp.round)
+    # shape
+    squeeze = _method(jnp.squeeze)
+    ravel = _method(jnp.ravel)
+    flatten = _method(jnp.ravel)
+    repeat = _method(jnp.repeat)
+    swapaxes = _method(jnp.swapaxes)
+    take = _method(jnp.take)
+    compress = _method(jnp.compress)
+    # elementwise
+    conj = _method(jnp.conj)
+    conjugate = _method(jnp.conj)
+
+    def reshape(self, *shape: Any, order: str = "C") -> Any:
+        """As `jax.numpy.reshape`; the shape as one tuple or as several integers."""
+        return call(jnp.reshape, self, _one_or_many(shape), order=order)
+
+    def transpose(self, *axes: Any) -> Any:
+        """As `jax.numpy.transpose`; the axes as one tuple, as several integers, or none."""
+        return call(jnp.transpose, self, _one_or_many(axes) if axes else None)
+
+    def astype(self, dtype: Any) -> Any:
+        """Cast; to float or complex within log space, to an integer or bool as a plain array."""
+        return call(_astype, self, jnp.dtype(dtype))
+
+    def copy(self) -> Any:
+        return jax.tree.map(jnp.array, self)
+
+    @property
+    def T(self) -> Any:  # noqa: N802
+        return call(jnp.transpose, self)
+
+    @property
+    def mT(self) -> Any:  # noqa: N802
+        return call(jnp.matrix_transpose, self)
+
+    @property
+    def real(self) -> Any:
+        return call(jnp.real, self)
+
+    @property
+    def imag(self) -> Any:
+        return call(jnp.imag, self)
+
+    @property
+    def at(self) -> IndexUpdateHelper:
+        """Out-of-place updates, ``x.at[i].set(v)``: set, add, multiply, min, max, get, ..."""
+        return IndexUpdateHelper(self)
+
+    @property
+    def itemsize(self) -> int:
+        return np.dtype(self.dtype).itemsize  # type: ignore[attr-defined]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the significand and the exponent together."""
+        return sum(leaf.nbytes for leaf in jax.tree.leaves(self))
+
+    def __getitem__(self, index: Any) -> Any:
+        return get_item(self, index)
+
+    def __len__(self) -> int:
+        if not self.shape:  # type: ignore[attr-defined]
+            raise TypeError("len() of unsized object")
+        return self.shape[0]  # type: ignore[attr-defined]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.shape:  # type: ignore[attr-defined]
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("a plain array cannot be made of a logspace value without a copy")
+        return np.asarray(self.materialise(), dtype)  # type: ignore[attr-defined]
+
+    def __float__(self) -> float:
+        return float(self.materialise())  # type: ignore[attr-defined]
+
+    def __complex__(self) -> complex:
+        return complex(self.materialise())  # type: ignore[attr-defined]
+
+    def __int__(self) -> int:
+        return int(self.materialise())  # type: ignore[attr-defined]
+
+    def __bool__(self) -> bool:
+        # not through the plain value, which underflows
+        return bool(call(_is_nonzero, self))
+
+    def item(self, *args: int) -> Any:
+        """The plain Python scalar, infinite or zero beyond the range of a float."""
+        return self.materialise().item(*args)  # type: ignore[attr-defined]
+
+    def tolist(self) -> Any:
+        return self.materialise().tolist()  # type: ignore[attr-defined]
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        from . import numpy as namespace
+
+        return namespace
+
+    def block_until_ready(self) -> Any:
+        return jax.block_until_ready(self)
+
+
+def _one_or_many(arguments: tuple[Any, ...]) -> Any:
+    if len(arguments) == 1 and not isinstance(arguments[0], (int, np.integer)):
+        return arguments[0]
+    return tuple(arguments)
+
+
+def _astype(x: Any, dtype: Any) -> Any:
+    return x.astype(dtype)
+
+
+def _is_nonzero(x: Any) -> Any:
+    return x != 0
+
+
+_power = operator(jnp.power)

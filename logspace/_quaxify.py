@@ -1,0 +1,4 @@
+"""`quaxify`: placeholder until the trace stands."""
+import quax
+
+quaxify = quax.quaxify

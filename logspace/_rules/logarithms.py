@@ -1,0 +1,165 @@
+"""The algebra of `Log`: sums of logarithms are logarithms of products.
+
+A plain array added to a Log multiplies the number by its exponential, and a multiple of a Log is
+the Log of a power. What is not listed here reads the plain value of the logarithm.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import quax
+from jax import lax
+from jax.extend.core import Primitive
+from jax.typing import ArrayLike
+
+from .. import _numerics as num
+from .._log import Log, log_of
+from .._log_array import LogArray, unwrap, wrap
+from .._numerics import Scaled
+from .registering import LEADING, alike, annotate, each_leaf
+
+
+def _number(x: Any) -> Scaled:
+    """The number whose logarithm the operand is."""
+    return unwrap(x.number) if isinstance(x, Log) else num.from_log(jnp.asarray(x))
+
+
+def _log(x: Scaled) -> Log:
+    return log_of(wrap(x))
+
+
+_PAIRS = ((Log, Log), (Log, ArrayLike), (ArrayLike, Log))
+
+
+def _of_pair(primitive: Primitive, operation: Any) -> None:
+    for types in _PAIRS:
+
+        def rule(x: Any, y: Any, **params: Any) -> Any:
+            return _log(operation(*alike(_number(x), _number(y))))
+
+        rule.__name__ = primitive.name
+        quax.register(primitive)(annotate(rule, *types))
+
+
+_of_pair(lax.add_p, num.multiply)
+_of_pair(lax.sub_p, num.divide)
+
+
+def _multiple(log: Log, factor: Any) -> Log:
+    x = _number(log)
+    static = None if isinstance(factor, jax.core.Tracer) or jnp.ndim(factor) else complex(factor)
+    if static is not None and static.imag == 0 and static.real.is_integer():
+        if abs(static.real) <= 64:
+            shape = jnp.broadcast_shapes(log.shape, jnp.shape(factor))
+            power = num.integer_power(x, int(static.real))
+            return _log(Scaled(*(jnp.broadcast_to(part, shape) for part in power)))
+    p = jnp.asarray(factor, x.significand.dtype)
+    shape = jnp.broadcast_shapes(log.shape, p.shape)
+    x = Scaled(*(jnp.broadcast_to(part, shape) for part in x))
+    return _log(num.power(x, jnp.broadcast_to(p, shape)))
+
+
+@quax.register(lax.mul_p)
+def multiply_log(x: Log, y: ArrayLike, *, out_dtype: Any = None) -> Log:
+    return _multiple(x, y)
+
+
+@quax.register(lax.mul_p)
+def multiply_by_log(x: ArrayLike, y: Log, *, out_dtype: Any = None) -> Log:
+    return _multiple(y, x)
+
+
+@quax.register(lax.neg_p)
+def negative_log(x: Log) -> Log:
+    return _log(num.reciprocal(_number(x)))
+
+
+@quax.register(lax.exp_p)
+def exp_of_log(x: Log, **accuracy: Any) -> LogArray:
+    """exp and log cancel: the number itself."""
+    return x.number
+
+
+@quax.register(lax.reduce_sum_p)
+def sum_of_logs(x: Log, *, axes: Any, **sharding: Any) -> Log:
+    return _log(num.prod(_number(x), axes))
+
+
+@quax.register(lax.cumsum_p)
+def cumulative_sum_of_logs(x: Log, *, axis: int, reverse: bool) -> Log:
+    return _log(num.cumprod(_number(x), axis, reverse))
+
+
+@quax.register(lax.cumlogsumexp_p)
+def cumulative_log_sum_exp(x: Log, *, axis: int, reverse: bool) -> Log:
+    return _log(num.cumsum(_number(x), axis, reverse))
+
+
+@quax.register(lax.convert_element_type_p)
+def convert_log(x: Log, *, new_dtype: Any, **params: Any) -> Any:
+    if jnp.issubdtype(new_dtype, jnp.inexact) and jnp.dtype(new_dtype).itemsize >= 4:
+        return _log(num.convert(_number(x), new_dtype))
+    return lax.convert_element_type_p.bind(x.materialise(), new_dtype=new_dtype, **params)
+
+
+# ------------------------------------------------------------------- movements of elements
+
+_UNARY_MOVEMENTS = (
+    lax.transpose_p,
+    lax.squeeze_p,
+    lax.rev_p,
+    lax.slice_p,
+    lax.split_p,
+    lax.tile_p,
+    lax.unstack_p,
+    lax.copy_p,
+    lax.stop_gradient_p,
+    lax.reshape_p,
+    lax.broadcast_in_dim_p,
+    lax.dynamic_slice_p,
+)
+
+
+def _move_one(primitive: Primitive) -> None:
+    def rule(x: Log, *others: Any, **params: Any) -> Any:
+        out = each_leaf(lambda leaf: primitive.bind(leaf, *others, **params), _number(x))
+        return [_log(part) for part in out] if isinstance(out, list) else _log(out)
+
+    rule.__name__ = f"{primitive.name}_of_log"
+    quax.register(primitive)(annotate(rule, Log, rest=ArrayLike))
+
+
+def _move_many(primitive: Primitive, first: int) -> None:
+    """Movements of several operands, the numbers from position `first` on."""
+
+    def body(*args: Any, **params: Any) -> Log:
+        numbers = [_number(x) for x in args[first:]]
+        return _log(
+            each_leaf(lambda *leaves: primitive.bind(*args[:first], *leaves, **params), *numbers)
+        )
+
+    for position in range(first, LEADING):
+        types = [*[ArrayLike] * position, Log]
+
+        def rule(*args: Any, **params: Any) -> Any:
+            return body(*args, **params)
+
+        rule.__name__ = f"{primitive.name}_of_logs"
+        quax.register(primitive)(annotate(rule, *types, rest=Log | ArrayLike))
+
+
+for _primitive in _UNARY_MOVEMENTS:
+    _move_one(_primitive)
+_move_many(lax.concatenate_p, 0)
+_move_many(lax.stack_p, 0)
+_move_many(lax.select_n_p, 1)
+
+
+@quax.register(lax.gather_p)
+def gather_logs(x: Log, indices: ArrayLike, **params: Any) -> Log:
+    from .movement import gather
+
+    fill = params.pop("fill_value", None)
+    fill = fill if fill is None else float(jnp.exp(fill))
+    return _log(gather(_number(x), indices, fill_value=fill, **params))  # type: ignore[arg-type]

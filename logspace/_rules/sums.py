@@ -1,0 +1,45 @@
+"""Sums of two: where numbers cancel.
+
+The value is the correctly rounded sum at any exponents; a term that is zero takes no part in the
+value, whatever its scale, and keeps its derivative.
+"""
+
+from typing import Any
+
+from jax import lax
+
+from .. import _numerics as num
+from .._numerics import Scaled
+from .catalogue import CATALOGUE, if_present
+from .registering import binary, operands, unary
+
+
+@binary(lax.add_p, CATALOGUE["add_any"])
+def add(x: Scaled, y: Scaled) -> Scaled:
+    return num.add(x, y)
+
+
+@binary(lax.sub_p)
+def subtract(x: Scaled, y: Scaled) -> Scaled:
+    return num.subtract(x, y)
+
+
+def one_minus_square(x: Scaled) -> Scaled:
+    """(1 - x)(1 + x), which does not cancel near 1."""
+    one = num.integer_power(x, 0)
+    return num.multiply(num.subtract(one, x), num.add(one, x))
+
+
+unary(*if_present("one_minus_square"))(one_minus_square)
+
+
+def polynomial(x: Scaled, *coefficients: Scaled, **params: Any) -> Scaled:
+    """Horner's scheme; coefficients from the highest power down, as the primitive has them."""
+    out = coefficients[0]
+    for coefficient in coefficients[1:]:
+        out = num.add(num.multiply(out, x), coefficient)
+    return out
+
+
+for _primitive in if_present("polynomial"):
+    operands(_primitive)(polynomial)

@@ -1,0 +1,44 @@
+"""What the types that live in log space have in common."""
+
+from collections.abc import Sequence
+from typing import Any, TypeGuard
+
+import jax
+import quax
+from jax.extend.core import Primitive
+
+from ._errors import refuse
+
+
+class LogSpaceValue(quax.ArrayValue):
+    """Base of `LogArray` and `Log`: plain attribute access, one default for missing rules."""
+
+    def __getattribute__(self, name: str, /) -> Any:
+        # equinox wraps every method it hands out in a module of its own (some 20 us), so that
+        # bound methods are pytrees. Our methods are not passed to transformations.
+        return object.__getattribute__(self, name)
+
+    @staticmethod
+    def default(
+        primitive: Primitive, values: Sequence[Any], params: dict[str, Any]
+    ) -> Any:
+        """What happens to a primitive that has no rule for these operands.
+
+        A `Log` among them is read as its plain value, and the primitive tried again. A primitive
+        that reaches a `LogArray` without a rule is refused with the way out.
+        """
+        from ._log import Log
+
+        if any(isinstance(x, Log) for x in values):
+            plain = [x.materialise() if isinstance(x, Log) else x for x in values]
+            return quax.quaxify(primitive.bind)(*plain, **params)
+        refuse(primitive)
+
+
+def is_value(x: object) -> TypeGuard[quax.Value]:
+    """Whether x is a quax value; by inheritance, which is cheaper than its abstract base class."""
+    return quax.Value in type(x).__mro__
+
+
+def contains_value(tree: Any) -> bool:
+    return any(map(is_value, jax.tree.leaves(tree, is_leaf=is_value)))
