@@ -9,6 +9,12 @@ from ._construct import ones as ones
 from ._construct import ones_like as ones_like
 from ._construct import zeros as zeros
 from ._construct import zeros_like as zeros_like
+from ._differentiate import grad as grad
+from ._differentiate import hessian as hessian
+from ._differentiate import jacobian as jacobian
+from ._differentiate import jvp as jvp
+from ._differentiate import value_and_grad as value_and_grad
+from ._differentiate import vjp as vjp
 from ._errors import MaterialiseError as MaterialiseError
 from ._functions import abs2 as abs2
 from ._functions import log as log

@@ -53,9 +53,7 @@ def full(shape: Any, fill_value: ArrayLike | LogArray, dtype: Any = None) -> Log
     """A LogArray of the given shape filled with one value, plain or a LogArray scalar."""
     if isinstance(fill_value, LogArray):
         value = fill_value if dtype is None else fill_value.astype(dtype)
-        return wrap(
-            Scaled(jnp.full(shape, value._significand), jnp.full(shape, value._exponent))
-        )
+        return wrap(Scaled(jnp.full(shape, value._significand), jnp.full(shape, value._exponent)))
     return from_linear(jnp.full(shape, fill_value, dtype))
 
 
@@ -69,7 +67,9 @@ def ones(shape: Any, dtype: Any = None) -> LogArray:
     return full(shape, 1.0, dtype)
 
 
-def full_like(x: Any, fill_value: ArrayLike | LogArray, dtype: Any = None, shape: Any = None) -> LogArray:
+def full_like(
+    x: Any, fill_value: ArrayLike | LogArray, dtype: Any = None, shape: Any = None
+) -> LogArray:
     """As `full`, with the shape and dtype of x (a LogArray or anything that has both)."""
     shape = jnp.shape(x._significand) if isinstance(x, LogArray) and shape is None else shape
     shape = jnp.shape(x) if shape is None else shape

@@ -1,4 +1,5 @@
 """`quaxify`: placeholder until the trace stands."""
+
 import quax
 
 quaxify = quax.quaxify

@@ -47,9 +47,11 @@ def number_text(s: Any, e: int) -> str:
         return str(s.item())
     small, large = (-1000, 1000) if s.dtype == np.float64 else (-120, 120)
     if small < e + math.frexp(float(s))[1] < large:
-        return np.format_float_positional(np.ldexp(s, e), trim="0") if (
-            1e-4 <= abs(np.ldexp(s, e)) < 1e16
-        ) else str(np.ldexp(s, e))
+        return (
+            np.format_float_positional(np.ldexp(s, e), trim="0")
+            if (1e-4 <= abs(np.ldexp(s, e)) < 1e16)
+            else str(np.ldexp(s, e))
+        )
     mantissa, shift = math.frexp(float(s))
     digits = (e + shift) * math.log10(2) + math.log10(abs(mantissa))
     ten = math.floor(digits)

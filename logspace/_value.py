@@ -19,9 +19,7 @@ class LogSpaceValue(quax.ArrayValue):
         return object.__getattribute__(self, name)
 
     @staticmethod
-    def default(
-        primitive: Primitive, values: Sequence[Any], params: dict[str, Any]
-    ) -> Any:
+    def default(primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
         """What happens to a primitive that has no rule for these operands.
 
         A `Log` among them is read as its plain value, and the primitive tried again. A primitive

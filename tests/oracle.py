@@ -52,14 +52,15 @@ class FloatFormat:
     bits: int  # of the mantissa, the hidden one included
     largest: int  # a derivative beyond 2**largest (in units of the node's scale) may be infinite
     smallest: int  # what is below 2**smallest may be zero
+    parts: int  # real and imaginary parts within 2**parts of each other are held to full precision
 
     @property
     def eps(self) -> int:
         return 1 - self.bits
 
 
-DOUBLE = FloatFormat(bits=53, largest=980, smallest=-1018)
-SINGLE = FloatFormat(bits=24, largest=105, smallest=-122)
+DOUBLE = FloatFormat(bits=53, largest=980, smallest=-1018, parts=500)
+SINGLE = FloatFormat(bits=24, largest=105, smallest=-122, parts=80)
 
 
 # --- log2 of magnitudes
@@ -309,7 +310,8 @@ class Oracle:
         exact = np.zeros(self.batch, bool) if exact is None else exact
         own = np.where(exact, NOTHING, log2_magnitude(value) + f.eps + _log2_cost(cost[0]))
         err0 = np.where(exact, NOTHING, add_up(err0, own, extra_error))
-        floor = np.where(np.any(abs1 > NOTHING, axis=1), high + f.smallest, NOTHING)[:, None]
+        varies = np.any((abs1 > NOTHING) | (abs2 > NOTHING), axis=1)
+        floor = np.where(varies, high + f.smallest, NOTHING)[:, None]
         err1 = add_up(err1, abs1 + f.eps + _log2_cost(cost[1]), floor)
         err2 = add_up(err2, abs2 + f.eps + _log2_cost(cost[2]), floor)
         largest = np.maximum(abs1.max(axis=1), abs2.max(axis=1)) - low
@@ -374,10 +376,15 @@ class Oracle:
                 continue
             re, exact_re = rule(self.format.bits, *(x.real._mpf_ for x in xs))
             im, exact_im = rule(self.format.bits, *(x.imag._mpf_ for x in xs))
-            if re is not None and im is not None:
+            if re is not None and im is not None and self.hold_both(re, im):
                 rounded[b] = mp.make_mpc((re, im))
                 exact[b] = exact_re and exact_im and all(x.exact[b] for x in operands)
         return rounded, exact
+
+    def hold_both(self, re: tuple, im: tuple) -> bool:
+        """Whether one exponent holds both parts to full precision."""
+        gap = abs(re[2] + re[3] - im[2] - im[3])
+        return not re[1] or not im[1] or gap < self.format.parts
 
     # reverse mode: what may overflow or underflow there
 

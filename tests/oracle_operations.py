@@ -198,6 +198,8 @@ def _exact_complex_product(o: Oracle, x: object, y: object) -> tuple[object, boo
         if sum_ is None or not exact or not all(ok for _, ok in products):
             return None, False
         parts.append(sum_)
+    if not o.hold_both(*parts):
+        return None, False
     return mpmath.mp.make_mpc(tuple(parts)), True
 
 

@@ -337,12 +337,12 @@ def random_draws(program: Program, batch: int, dtype: str, rng: np.random.Genera
     parameters: list[np.ndarray] = []
     exponents: list[np.ndarray] = []
 
-    def component(kinds: np.ndarray, moderate: bool) -> np.ndarray:
+    def component(kinds: np.ndarray, extreme: np.ndarray, moderate: bool) -> np.ndarray:
         ordinary = rng.uniform(0.3, 3, batch) * rng.choice([-1, 1], batch)
         integers = rng.integers(-4, 5, batch).astype(float)
         out = np.where(kinds < 0.45, ordinary, integers)
         if not moderate:
-            out = np.where(kinds > 0.9, ordinary * rng.choice([tiny, 1 / tiny], batch), out)
+            out = np.where(kinds > 0.9, ordinary * extreme, out)
         return out
 
     for i, leaf in enumerate(program.leaves):
@@ -362,9 +362,10 @@ def random_draws(program: Program, batch: int, dtype: str, rng: np.random.Genera
             parameters.append(value.astype(number_type))
             exponents.append(np.zeros(batch, np.int32))
             continue
-        s: np.ndarray = component(kinds, leaf.moderate)
+        extreme = rng.choice([tiny, 1 / tiny], batch)
+        s: np.ndarray = component(kinds, extreme, leaf.moderate)
         if program.is_complex:
-            imaginary = component(kinds, leaf.moderate) * (rng.random(batch) < 0.7)
+            imaginary = component(kinds, extreme, leaf.moderate) * (rng.random(batch) < 0.7)
             s = s * np.where(imaginary != 0, rng.random(batch) < 0.8, True) + 1j * imaginary
         e = np.where(rng.random(batch) < 0.5, common, 0)
         e = np.where((kinds > 0.4) & (kinds < 0.55), rng.choice(FAR, batch), e)

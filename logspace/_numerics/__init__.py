@@ -23,12 +23,12 @@ from .arithmetic import sqrt as sqrt
 from .arithmetic import square as square
 from .arithmetic import subtract as subtract
 from .arithmetic import where as where
+from .contraction import dot_general as dot_general
 from .conversions import convert as convert
 from .conversions import promote as promote
 from .conversions import reduce_precision as reduce_precision
 from .conversions import round_to_integer as round_to_integer
 from .conversions import to_integer as to_integer
-from .contraction import dot_general as dot_general
 from .exponential import arccosh as arccosh
 from .exponential import arcsinh as arcsinh
 from .exponential import cosh as cosh
@@ -74,6 +74,6 @@ from .sums import cumulative as cumulative
 from .sums import scatter_add as scatter_add
 from .sums import scatter_combine as scatter_combine
 from .sums import shift_to as shift_to
+from .sums import sum as sum
 from .sums import sum_exponent as sum_exponent
 from .sums import term_exponents as term_exponents
-from .sums import sum as sum

@@ -43,7 +43,9 @@ def promote(x: Scaled, y: Scaled) -> tuple[Scaled, Scaled]:
 def round_to_integer(x: Scaled, rounding: Any) -> Scaled:
     """`rounding` of plain values where there is a fraction to round; a constant, as in JAX."""
     if is_complex(x.significand):
-        return make_complex(round_to_integer(real(x), rounding), round_to_integer(imag(x), rounding))
+        return make_complex(
+            round_to_integer(real(x), rounding), round_to_integer(imag(x), rounding)
+        )
     x = Scaled(lax.stop_gradient(x.significand), x.exponent)
     linear = to_linear(x)
     # to_linear is 0 for what underflows, whose sign still decides floor and ceil

@@ -153,4 +153,3 @@ def _through_log(x: Scaled, function: object) -> jax.Array:
         return near
     signed = lax.mul(lax.sign(lax.stop_gradient(far_input.significand)), logabs(far_input))
     return lax.select(large, signed, near)
-

@@ -79,8 +79,9 @@ def from_log(log: jax.Array) -> Scaled:
     """exp(log) for a real or complex logarithm.
 
     The integer part of log / ln 2 becomes the exponent, the exponential of the rest the
-    significand, which carries the derivative. exp(-inf) is a zero of the smallest scale (all its derivatives
-    vanish, so no sum has to make room for it); a logarithm beyond +-7.4e8 gives infinity or zero.
+    significand, which carries the derivative. exp(-inf) is a zero of the smallest scale (all its
+    derivatives vanish, so no sum has to make room for it); a logarithm beyond +-7.4e8 gives
+    infinity or zero.
     """
     re = lax.real(log) if is_complex(log) else log
     constant = lax.stop_gradient(re)

@@ -72,14 +72,10 @@ def is_finite(x: Scaled) -> jax.Array:
 def sort(*args: Any, dimension: int, is_stable: bool, num_keys: int) -> Any:
     """Keys and carried operands may be numbers or plain arrays, in any mixture."""
     keys = [
-        key
-        for x in args[:num_keys]
-        for key in (num.sort_keys(x) if isinstance(x, Scaled) else [x])
+        key for x in args[:num_keys] for key in (num.sort_keys(x) if isinstance(x, Scaled) else [x])
     ]
     leaves, structure = jax.tree.flatten(args)
-    out = lax.sort(
-        [*keys, *leaves], dimension=dimension, num_keys=len(keys), is_stable=is_stable
-    )
+    out = lax.sort([*keys, *leaves], dimension=dimension, num_keys=len(keys), is_stable=is_stable)
     return jax.tree.unflatten(structure, out[len(keys) :])
 
 
@@ -109,4 +105,3 @@ def approx_top_k(
         return _top_k(x, k, axis)
     values, order = _top_k(num.negative(x), k, axis)
     return [num.negative(values), order]
-

@@ -111,11 +111,16 @@ def windows(
     places = []
     for offset in np.ndindex(*window_dimensions):
         start = [int(o * d) for o, d in zip(offset, window_dilation, strict=True)]
-        stop = [a + (c - 1) * s + 1 if c else a for a, c, s in zip(start, counts, window_strides, strict=True)]
+        stop = [
+            a + (c - 1) * s + 1 if c else a
+            for a, c, s in zip(start, counts, window_strides, strict=True)
+        ]
         places.append(
             Scaled(*(lax.slice(part, start, stop, tuple(window_strides)) for part in padded))
         )
-    return Scaled(*(lax.concatenate([p[None] for p in parts], 0) for parts in zip(*places, strict=True)))
+    return Scaled(
+        *(lax.concatenate([p[None] for p in parts], 0) for parts in zip(*places, strict=True))
+    )
 
 
 def _scalar(x: Scaled, value: float) -> Scaled:
@@ -144,5 +149,7 @@ def reduce_window(*args: Scaled, jaxpr: Any, consts: Any, **window: Any) -> Any:
     from .folds import fold
 
     half = len(args) // 2
-    gathered = [windows(x, init, **window) for x, init in zip(args[:half], args[half:], strict=True)]
+    gathered = [
+        windows(x, init, **window) for x, init in zip(args[:half], args[half:], strict=True)
+    ]
     return fold([*gathered, *args[half:]], jaxpr, (0,))

@@ -31,6 +31,7 @@ from .sampler import (
     Density,
     Move,
     Samples,
+    born_density,
     exchange_neighbours,
     random_configurations,
     residual_density,
@@ -56,10 +57,10 @@ class Settings:
     - `magnetisation` of the configurations that chains start from, and the `move` between configurations.
     """
 
-    chains: int = 256
-    samples: int = 4
+    chains: int = 512
+    samples: int = 2
     thin: int = 6
-    burn_in: int = 12
+    burn_in: int = 60
     rate: float = 0.15
     relative_shift: float = 1e-3
     shift: float = 1e-4
@@ -126,13 +127,12 @@ def start_walkers(
     parameters: jax.Array,
     settings: Settings,
 ) -> Walkers:
-    """Walkers on random configurations where the density is not zero, as far as 16 tries find any."""
+    """Walkers on random configurations with psi != 0, as far as 16 tries each find one."""
     shape = (16, settings.chains)
     candidates = random_configurations(key, operator.sites, shape, settings.magnetisation)
+    chains = start_chains(born_density(lambda sigma: amplitude(parameters, sigma)), candidates)
     scale = jnp.full((), operator.sites, parameters.dtype)
-    walkers = Walkers(candidates[0], jnp.zeros_like(scale), scale)
-    chains = start_chains(_density(amplitude, operator, parameters, walkers), candidates)
-    return walkers._replace(configurations=chains.configurations)
+    return Walkers(chains.configurations, jnp.zeros_like(scale), scale)
 
 
 _evaluate = jax.jit(evaluate, static_argnames=("amplitude", "operator"))

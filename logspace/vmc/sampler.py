@@ -101,8 +101,19 @@ def random_configurations(
             f"A sum of {sites} spins of +1 and -1 requires the same parity and at most that size; "
             f"magnetisation={magnetisation} was given."
         )
-    first = jnp.where(jnp.arange(sites) < (sites + magnetisation) // 2, 1, -1).astype(jnp.int8)
-    return jax.random.permutation(key, jnp.broadcast_to(first, (*shape, sites)), -1, independent=True)
+    up = (sites + magnetisation) // 2
+
+    # Site by site, up with probability (ups to come) / (sites to come): uniform, and without the
+    # sort of a random permutation, which takes XLA seconds to compile.
+    def site(left: jax.Array, draw: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        uniform, remaining = draw
+        is_up = uniform * remaining < left
+        return left - is_up, jnp.where(is_up, 1, -1).astype(jnp.int8)
+
+    uniforms = jax.random.uniform(key, (sites, *shape))
+    left = jnp.full_like(uniforms[0], up, dtype=jnp.int32)
+    _, spins = jax.lax.scan(site, left, (uniforms, jnp.arange(sites, 0, -1)))
+    return jnp.moveaxis(spins, 0, -1)
 
 
 class Chains(NamedTuple):

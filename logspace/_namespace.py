@@ -1,0 +1,61 @@
+"""LogArray-aware versions of JAX's namespaces, made on first use.
+
+A function of a namespace here is JAX's own, called through `_call.call`: with LogArrays among its
+arguments it runs under `quaxify`, with plain arrays only it *is* JAX's function.
+"""
+
+import functools
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+from ._call import call
+
+
+def aware(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, accepting LogArrays."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        return call(function, *args, **kwargs)
+
+    return wrapped
+
+
+class Namespace:
+    """The attributes of a module, functions made LogArray-aware, with some of our own in place."""
+
+    def __init__(
+        self, module: ModuleType, own: Mapping[str, Any], untouched: frozenset[str]
+    ) -> None:
+        self._module = module
+        self._own = own
+        self._untouched = untouched
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in self._own:
+            return self._own[name]
+        try:
+            value = getattr(self._module, name)
+        except AttributeError:
+            raise AttributeError(
+                f"module 'logspace' follows '{self._module.__name__}', which has no attribute "
+                f"'{name}'"
+            ) from None
+        if isinstance(value, ModuleType):
+            value = Namespace(value, {}, frozenset())
+        elif name not in self._untouched and callable(value) and not isinstance(value, type):
+            if not _is_dtype(value):
+                value = aware(value)
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(self._module), *self._own})
+
+
+def _is_dtype(value: Any) -> bool:
+    """jnp.float32 and its like: callable objects that stand for a dtype."""
+    return hasattr(value, "dtype")
