@@ -410,9 +410,11 @@ class Oracle:
                 adjoint[id(x)] = add_up(adjoint[id(x)], a + b)
                 terms = [a + b2 + y.abs1[:, -1] for y, b2 in seconds]
                 adjoint_along[id(x)] = add_up(adjoint_along[id(x)], a_along + b, *terms)
-            reached = a > NOTHING
-            overflow1 |= reached & (a + node.high - scale > f.largest)
-            overflow2 |= reached & (np.maximum(a, a_along) + node.high - scale > f.largest)
+            # A cotangent that is zero here has been multiplied by a zero; it may have overflowed
+            # before, which its derivative, not multiplied by that zero, shows.
+            overflow1 |= a + node.high - scale > f.largest
+            overflow2 |= np.maximum(a, a_along) + node.high - scale > f.largest
+            reached = (a > NOTHING) | (a_along > NOTHING)
             base = np.where(reached, f.smallest - node.low + out.high, NOTHING)[:, None]
             floor1 = add_up(floor1, base + node.abs1)
             floor2 = add_up(floor2, base + node.abs1, base + node.abs2)

@@ -8,6 +8,7 @@ allowed a few roundings per term.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import mpmath
@@ -264,15 +265,21 @@ def _function(
     cancellation: float = 0.0,
     extra_error: Array | float = NOTHING,
     steps: int = 1,
+    inflated: Sequence[Array] | None = None,
 ) -> Jet:
-    """f(x) from f and its first three derivatives; `cancellation` is log2 of that within f''."""
+    """f(x) from f and its first three derivatives.
+
+    `cancellation` is log2 of that among the terms of f''; `inflated` are bounds (log2) of the
+    derivatives, where their magnitudes at x do not bound them over the error of x.
+    """
     value, f1, f2, f3 = derivatives
+    bounds = inflated or [log2_magnitude(f) for f in (f1, f2, f3)]
     return o.apply(
         [x],
         value,
         {(0,): f1, (0, 0): f2},
-        bound={(0, 0): log2_magnitude(f2) + cancellation},
-        third={(0, 0, 0): log2_magnitude(f3) + cancellation},
+        bound={(0,): bounds[0], (0, 0): bounds[1] + cancellation},
+        third={(0, 0, 0): bounds[2] + cancellation},
         scales=_scales(o, e, *natural, steps=steps),
         cost=_cost(cost, x),
         valid=ok,
@@ -378,12 +385,22 @@ def integer_power(o: Oracle, xs: Sequence[Jet], n: int, e: Array) -> Jet:
         small = x.exact[i] and ok[i] and not isinstance(v[i], mpc)
         if n >= 0 and small and v[i]._mpf_[3] * max(n, 1) <= o.format.bits:
             rounded[i], exact[i] = v[i] ** n, True
+    # The operand may be known badly, or not at all: derivatives are bounded over its whole error.
+    inflated = None
+    if n > 0:
+        reach = add_up(x.magnitude, x.err0)
+        inflated = [
+            np.log2(float(math.perm(n, k))) + (reach * (n - k) if k < n else np.zeros(o.batch))
+            if k <= n
+            else np.full(o.batch, NOTHING)
+            for k in range(1, 4)
+        ]
     size = abs(n)
     low, high = (n * x.low, n * x.high) if n >= 0 else (n * x.high, n * x.low)
     return _function(
         o, x, [term(k) for k in range(4)], e, natural=(low, high),
         cost=(size / 2 + 0.5, 2 * size + 2, 4 * size + 4), ok=ok, rounded=rounded, exact=exact,
-        cancellation=float(np.log2(3)) if n < 0 else 0.0, steps=size + 1,
+        cancellation=float(np.log2(3)) if n < 0 else 0.0, steps=size + 1, inflated=inflated,
     )
 
 

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jax import lax
 
-from .bilinear import product
+from .bilinear import product, quotient
 from .scaled import (
     Scaled,
     constant_like,
@@ -38,7 +38,7 @@ def real(x: Scaled) -> Scaled:
 
 
 def imag(x: Scaled) -> Scaled:
-    s = lax.imag(x.significand) if is_complex(x.significand) else lax.mul(x.significand, 0.0)
+    s = lax.imag(x.significand) if is_complex(x.significand) else constant_like(x.significand, 0)
     return tidy(s, x.exponent)
 
 
@@ -77,11 +77,11 @@ def multiply(x: Scaled, y: Scaled) -> Scaled:
 
 
 def divide(x: Scaled, y: Scaled) -> Scaled:
-    return tidy(lax.div(x.significand, y.significand), lax.sub(x.exponent, y.exponent))
+    return tidy(quotient(x.significand, y.significand), lax.sub(x.exponent, y.exponent))
 
 
 def reciprocal(x: Scaled) -> Scaled:
-    return tidy(lax.div(constant_like(x.significand, 1), x.significand), lax.neg(x.exponent))
+    return tidy(quotient(constant_like(x.significand, 1), x.significand), lax.neg(x.exponent))
 
 
 def square(x: Scaled) -> Scaled:

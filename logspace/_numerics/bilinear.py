@@ -21,7 +21,7 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from .scaled import is_complex
+from .scaled import is_complex, scalar
 
 
 def _linear_product_impl(a: jax.Array, b: jax.Array) -> jax.Array:
@@ -32,10 +32,10 @@ def _linear_product_impl(a: jax.Array, b: jax.Array) -> jax.Array:
             lax.sub(part(a_real, b_real), part(a_imag, b_imag)),
             lax.add(part(a_real, b_imag), part(a_imag, b_real)),
         )
-    infinite = np.array(np.inf, a.dtype)
+    zero, infinite = scalar(a, 0), scalar(a, np.inf)
     dead = lax.bitwise_or(
-        lax.bitwise_and(lax.eq(a, 0.0), lax.eq(lax.abs(b), infinite)),
-        lax.bitwise_and(lax.eq(b, 0.0), lax.eq(lax.abs(a), infinite)),
+        lax.bitwise_and(lax.eq(a, zero), lax.eq(lax.abs(b), infinite)),
+        lax.bitwise_and(lax.eq(b, zero), lax.eq(lax.abs(a), infinite)),
     )
     return lax.select(dead, lax.full_like(a, 0), lax.mul(a, b))
 
@@ -71,6 +71,7 @@ def _batch(primitive: Primitive, operands: Any, axes: Any) -> Any:
 
 linear_product_p = _declare("linear_product", _linear_product_impl)
 product_p = _declare("product", lambda a, b: lax.mul(a, b))
+quotient_p = _declare("quotient", lambda a, b: lax.div(a, b))
 
 
 def _product_jvp(primals: Any, tangents: Any) -> Any:
@@ -95,6 +96,32 @@ ad.defbilinear(
 )
 
 
+def _quotient_jvp(primals: Any, tangents: Any) -> Any:
+    """d(a / b) = (da - (a / b) db) / b.
+
+    The rule of `lax.div` forms b**-2 and the next one b**-3, which overflow at 2**-341 (float32:
+    2**-42), far inside the window, and turn a second derivative of 0 into nan.
+    """
+    a, b = primals
+    da, db = tangents
+    out = quotient_p.bind(a, b)
+    change = None if type(da) is ad.Zero else da
+    if type(db) is not ad.Zero:
+        less = lax.neg(linear_product(out, db))
+        change = less if change is None else lax.add(change, less)
+    if change is None:
+        return out, ad.Zero.from_primal_value(out)
+    return out, quotient(change, b)
+
+
+def _quotient_transpose(ct: Any, a: Any, b: Any) -> Any:
+    return [ad.Zero(a.aval) if type(ct) is ad.Zero else quotient(ct, b), None]
+
+
+ad.primitive_jvps[quotient_p] = _quotient_jvp
+ad.primitive_transposes[quotient_p] = _quotient_transpose
+
+
 def _same_axes(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Make both operands vary over the same mesh axes of a `jax.shard_map`."""
     if getattr(jax.typeof(a), "vma", None) == getattr(jax.typeof(b), "vma", None):
@@ -107,6 +134,11 @@ def _same_axes(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
 def product(a: jax.Array, b: jax.Array) -> jax.Array:
     """a * b for operands of one shape and dtype, with a derivative in which 0 * inf = 0."""
     return product_p.bind(*_same_axes(a, b))
+
+
+def quotient(a: jax.Array, b: jax.Array) -> jax.Array:
+    """a / b for operands of one shape and dtype."""
+    return quotient_p.bind(*_same_axes(a, b))
 
 
 def linear_product(a: jax.Array, b: jax.Array) -> jax.Array:

@@ -13,6 +13,7 @@ from .scaled import (
     format_of,
     from_linear,
     is_complex,
+    is_live,
     normalise,
     scale_by,
     select,
@@ -49,7 +50,7 @@ def round_to_integer(x: Scaled, rounding: Any) -> Scaled:
     x = Scaled(lax.stop_gradient(x.significand), x.exponent)
     linear = to_linear(x)
     # to_linear is 0 for what underflows, whose sign still decides floor and ceil
-    tiny = lax.bitwise_and(lax.eq(linear, 0.0), lax.ne(x.significand, 0.0))
+    tiny = lax.bitwise_and(lax.bitwise_not(is_live(linear)), is_live(x.significand))
     sign = lax.mul(lax.sign(x.significand), np.array(0.25, linear.dtype))
     rounded = from_linear(rounding(select(tiny, sign, linear)))
     whole = np.array(2.0 ** format_of(linear.dtype).mantissa_bits, linear.dtype)

@@ -12,16 +12,18 @@ import jax
 import numpy as np
 from jax import lax
 
-from .bilinear import product
+from .bilinear import linear_product, product
 from .scaled import (
     LIMIT,
     Scaled,
+    constant_like,
+    from_linear,
     is_complex,
     is_live,
+    magnitude,
     normalise,
     select,
     tidy,
-    times_real,
 )
 
 _LN2 = Fraction(
@@ -105,26 +107,27 @@ def from_sign_logabs(sign: jax.Array, logabs: jax.Array) -> Scaled:
 
     A zero sign is zero whatever the logarithm, unless that is +inf, which makes a nan of it.
     """
-    x = from_log(logabs)
-    s = x.significand
-    if is_complex(sign):
-        s = lax.complex(product(lax.real(sign), s), product(lax.imag(sign), s))
-    else:
-        s = product(sign, s)
-    return tidy(s, x.exponent)
+    modulus = from_log(logabs)
+    factor = from_linear(sign)
+    parts = _parts(factor.significand)
+    return tidy(
+        _join([product(part, modulus.significand) for part in parts]),
+        lax.add(factor.exponent, modulus.exponent),
+    )
 
 
-def _logabs_at_zero_seed(dtype: Any) -> np.ndarray:
-    return np.array(np.finfo(dtype).max / 4, dtype)
+def _parts(s: jax.Array) -> list[jax.Array]:
+    return [lax.real(s), lax.imag(s)] if is_complex(s) else [s]
+
+
+def _join(parts: list[jax.Array]) -> jax.Array:
+    return lax.complex(*parts) if len(parts) == 2 else parts[0]
 
 
 @jax.custom_jvp
 def _log_of_zero(s: jax.Array) -> jax.Array:
-    """-inf for s = 0, with the derivative of a logarithm at +0.
-
-    A derivative of 0 stays 0 and any other becomes infinite: two factors of a quarter of the
-    largest float, since the single factor infinity would make a nan of 0.
-    """
+    """-inf for s = 0, with the derivative of a logarithm at +0: a derivative of 0 stays 0, as for
+    an entry that a mask removes, and any other becomes infinite."""
     return lax.full_like(s, -np.inf)
 
 
@@ -136,18 +139,16 @@ def _log_of_zero_jvp(primals: Any, tangents: Any) -> Any:
 
 @jax.custom_jvp
 def _slope_at_zero(s: jax.Array, ds: jax.Array) -> jax.Array:
-    seed = _logabs_at_zero_seed(s.dtype)
-    return lax.mul(lax.mul(ds, seed), seed)
+    return linear_product(ds, constant_like(lax.stop_gradient(s), np.inf))
 
 
 @_slope_at_zero.defjvp
 def _slope_at_zero_jvp(primals: Any, tangents: Any) -> Any:
     (s, ds), (s_dot, ds_dot) = primals, tangents
-    seed = _logabs_at_zero_seed(s.dtype)
-    linear = lax.mul(lax.mul(ds_dot, seed), seed)
-    # d(ds / s) = -ds * s_dot / s**2
-    curvature = lax.neg(lax.mul(lax.mul(lax.mul(ds, s_dot), seed), seed))
-    return _slope_at_zero(s, ds), lax.add(linear, curvature)
+    infinite = constant_like(lax.stop_gradient(s), np.inf)
+    # d(ds / s) = ds_dot / s - (ds / s) * (s_dot / s)
+    curvature = linear_product(lax.neg(s_dot), linear_product(ds, infinite))
+    return _slope_at_zero(s, ds), lax.add(linear_product(ds_dot, infinite), curvature)
 
 
 def logabs(x: Scaled) -> jax.Array:
@@ -198,12 +199,9 @@ def _phase_of_zero(s: jax.Array) -> jax.Array:
 @_phase_of_zero.defjvp
 def _phase_of_zero_jvp(primals: Any, tangents: Any) -> Any:
     (s,), (ds,) = primals, tangents
-    seed = _logabs_at_zero_seed(lax.real(s).dtype)
-    return _phase_of_zero(s), times_real(times_real(ds, _like(ds, seed)), _like(ds, seed))
-
-
-def _like(x: jax.Array, value: Any) -> jax.Array:
-    return lax.full_like(lax.real(x), value)
+    infinite = constant_like(magnitude(s), np.inf)
+    parts = (linear_product(part, infinite) for part in (lax.real(ds), lax.imag(ds)))
+    return _phase_of_zero(s), lax.complex(*parts)
 
 
 def angle(x: Scaled) -> jax.Array:
@@ -213,12 +211,12 @@ def angle(x: Scaled) -> jax.Array:
         # atan2 sees only the ratio; the window keeps both components away from overflow
         return lax.atan2(lax.imag(s), lax.real(s))
     s = lax.stop_gradient(s)
-    return select(lax.lt(s, 0.0), np.array(np.pi, s.dtype), lax.mul(s, 0.0))
+    return select(lax.lt(s, lax.full_like(s, 0)), np.pi, lax.mul(s, lax.full_like(s, 0)))
 
 
 def log(x: Scaled) -> jax.Array:
     """The plain logarithm: real for real x (nan where negative), log|x| + i*angle for complex x."""
     if is_complex(x.significand):
         return lax.complex(logabs(x), angle(x))
-    negative = lax.lt(lax.stop_gradient(x.significand), 0.0)
+    negative = lax.lt(lax.stop_gradient(x.significand), lax.full_like(x.significand, 0))
     return select(negative, np.nan, logabs(x))

@@ -39,7 +39,8 @@ def less(x: Scaled, y: Scaled) -> jax.Array:
 
 
 def _less(x: Scaled, y: Scaled) -> jax.Array:
-    return lax.lt(subtract(x, y).significand, 0.0)
+    difference = subtract(x, y).significand
+    return lax.lt(difference, lax.full_like(difference, 0))
 
 
 def equal(x: Scaled, y: Scaled) -> jax.Array:

@@ -74,6 +74,11 @@ def select(predicate: jax.Array, on_true: Any, on_false: Any) -> jax.Array:
     return lax.select(predicate, on_true, on_false)
 
 
+def scalar(x: jax.Array, value: float) -> np.ndarray:
+    """A constant of the dtype of x: lax promotes nothing, not even Python scalars."""
+    return np.array(value, x.dtype)
+
+
 def constant_like(x: jax.Array, value: Any, dtype: Any = None) -> jax.Array:
     """An array of `value`, shaped as x and varying over the same mesh axes as x.
 
@@ -83,6 +88,11 @@ def constant_like(x: jax.Array, value: Any, dtype: Any = None) -> jax.Array:
     dtype = x.dtype if dtype is None else dtype
     full = lax.full(np.shape(x), value, dtype)
     return lax.select(lax.eq(x, x), full, full)
+
+
+def _real_constant(s: jax.Array) -> jax.Array:
+    s = lax.stop_gradient(s)
+    return lax.real(s) if is_complex(s) else s
 
 
 def magnitude(significand: jax.Array) -> jax.Array:
@@ -131,8 +141,12 @@ def scale_by(s: jax.Array, k: jax.Array) -> jax.Array:
     """
     f = format_of(s.dtype)
     bound = 2 * f.bias - 2
-    k = lax.clamp(np.int32(-bound), k, np.int32(bound))
-    half = lax.shift_right_arithmetic(k, np.int32(1))
+    k = lax.clamp(np.int32(1 - bound), k, np.int32(bound))
+    # Where k is known when compiling, XLA (with jax 0.10.2, on CPU) folds the two factors into one,
+    # which is 0 or infinite: 2.0**511 scaled by -1500 was 0, and 0 scaled by 1500 was nan. A split
+    # that depends on the sign of s is not a constant and cannot be folded.
+    sign_bit = lax.convert_element_type(lax.lt(_real_constant(s), np.array(0, f.real)), np.int32)
+    half = lax.add(lax.shift_right_arithmetic(k, np.int32(1)), sign_bit)
     s = times_real(s, power_of_two(half, f.real))
     return times_real(s, power_of_two(lax.sub(k, half), f.real))
 
@@ -146,8 +160,8 @@ def tidy(s: jax.Array, e: jax.Array) -> Scaled:
     f = format_of(s.dtype)
     step = np.int32(f.window + 1)
     a = magnitude(s)
-    low = lax.bitwise_and(lax.gt(a, 0.0), lax.lt(a, np.array(2.0**-f.window, f.real)))
-    high = lax.bitwise_and(lax.gt(a, np.array(2.0**f.window, f.real)), lax.lt(a, np.inf))
+    low = lax.bitwise_and(lax.gt(a, scalar(a, 0)), lax.lt(a, scalar(a, 2.0**-f.window)))
+    high = lax.bitwise_and(lax.gt(a, scalar(a, 2.0**f.window)), lax.lt(a, scalar(a, np.inf)))
     move = select(low, -step, select(high, step, lax.full_like(e, 0)))
     wanted = lax.add(e, move)
     bounded = lax.clamp(np.int32(-LIMIT), wanted, np.int32(LIMIT))
@@ -156,12 +170,14 @@ def tidy(s: jax.Array, e: jax.Array) -> Scaled:
 
 
 def is_finite(s: jax.Array) -> jax.Array:
-    return lax.lt(magnitude(s), np.inf)
+    a = magnitude(s)
+    return lax.lt(a, scalar(a, np.inf))
 
 
 def is_live(s: jax.Array) -> jax.Array:
     """Whether a term contributes to a value: its significand is not zero."""
-    return lax.ne(magnitude(s), 0.0)
+    a = magnitude(s)
+    return lax.ne(a, scalar(a, 0))
 
 
 def zero_exponent(s: jax.Array) -> jax.Array:
@@ -169,9 +185,19 @@ def zero_exponent(s: jax.Array) -> jax.Array:
     return constant_like(magnitude(s), 0, np.int32)
 
 
+def tidy_any(s: jax.Array, e: jax.Array) -> Scaled:
+    """`tidy` for a significand from outside, anywhere in the range of a float.
+
+    One step of `tidy` reaches the window from everywhere if that is real; the complex window lies
+    more than one step from the ends of the range.
+    """
+    x = tidy(s, e)
+    return tidy(*x) if is_complex(s) else x
+
+
 def from_linear(a: jax.Array) -> Scaled:
     """A plain array as itself, with exponent 0; exact."""
-    return tidy(a, zero_exponent(a))
+    return tidy_any(a, zero_exponent(a))
 
 
 def to_linear(x: Scaled) -> jax.Array:
@@ -188,9 +214,7 @@ def normalise(x: Scaled) -> Scaled:
     a = magnitude(x.significand)
     k = exponent_bits(a)
     s = scale_by(x.significand, lax.neg(k))
-    upper = lax.bitwise_and(
-        lax.ge(magnitude(s), np.array(np.sqrt(2.0), a.dtype)), lax.lt(magnitude(s), np.inf)
-    )
+    upper = lax.bitwise_and(lax.ge(magnitude(s), scalar(a, np.sqrt(2.0))), is_finite(s))
     extra = select(upper, np.int32(1), lax.full_like(k, 0))
     s = times_real(s, select(upper, 0.5, lax.full_like(a, 1.0)))
     return Scaled(s, lax.add(x.exponent, lax.add(k, extra)))

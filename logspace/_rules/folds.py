@@ -1,5 +1,6 @@
 """Reductions by a function of the user's."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,7 +25,8 @@ def fold(args: Sequence[Scaled], jaxpr: Any, dimensions: Sequence[int]) -> list[
     def flatten(part: jax.Array) -> jax.Array:
         kept = [d for d in range(part.ndim) if d not in dimensions]
         moved = lax.transpose(part, (*dimensions, *kept))
-        return lax.reshape(moved, (-1, *(part.shape[d] for d in kept)))
+        rows = math.prod(part.shape[d] for d in dimensions)
+        return lax.reshape(moved, (rows, *(part.shape[d] for d in kept)))
 
     elements = tuple(wrap(Scaled(*map(flatten, x))) for x in arrays)
     shape = elements[0].shape[1:]

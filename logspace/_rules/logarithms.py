@@ -17,7 +17,7 @@ from .. import _numerics as num
 from .._log import Log, log_of
 from .._log_array import LogArray, unwrap, wrap
 from .._numerics import Scaled
-from .registering import LEADING, alike, annotate, each_leaf
+from .registering import LEADING, annotate, broadcast, each_leaf
 
 
 def _number(x: Any) -> Scaled:
@@ -36,7 +36,7 @@ def _of_pair(primitive: Primitive, operation: Any) -> None:
     for types in _PAIRS:
 
         def rule(x: Any, y: Any, **params: Any) -> Any:
-            return _log(operation(*alike(_number(x), _number(y))))
+            return _log(operation(*broadcast(_number(x), _number(y))))
 
         rule.__name__ = primitive.name
         quax.register(primitive)(annotate(rule, *types))

@@ -56,12 +56,14 @@ independent(
     lax.stop_gradient_p,
     lax.sharding_constraint_p,
     lax.optimization_barrier_p,
-    lax.device_put_p,
     lax.all_gather_p,
     lax.all_to_all_p,
     lax.ppermute_p,
     *if_present("name", "copy_p", "reduce_scatter", "pvary", "pbroadcast"),
     family="movement",
+)
+independent(
+    lax.device_put_p, family="movement", per_operand=("devices", "srcs", "copy_semantics")
 )
 
 

@@ -17,7 +17,7 @@ from jax.extend.core import Primitive
 from jax.typing import ArrayLike
 
 from .. import _numerics as num
-from .._log_array import LogArray, unwrap, wrap
+from .._log_array import LogArray, as_supported, unwrap, wrap
 from .._numerics import Scaled
 
 #: primitive name -> family, filled by the registrars; read by the ledger.
@@ -41,8 +41,8 @@ def annotate(rule: Callable[..., Any], *types: Any, rest: Any = None) -> Callabl
 
 
 def lift(x: Any) -> Scaled:
-    """An operand as a number; a plain one at exponent 0."""
-    return unwrap(x) if isinstance(x, LogArray) else num.from_linear(jnp.asarray(x))
+    """An operand as a number; a plain one of any numeric dtype at exponent 0."""
+    return unwrap(x) if isinstance(x, LogArray) else num.from_linear(as_supported(jnp.asarray(x)))
 
 
 def plain(x: Any) -> Any:
@@ -92,7 +92,7 @@ def binary(*primitives: Primitive) -> Callable[[Callable[..., Any]], Callable[..
             for types in ((LogArray, LogArray), (LogArray, ArrayLike), (ArrayLike, LogArray)):
 
                 def rule(x: Any, y: Any, **params: Any) -> Any:
-                    return finish(operation(*alike(lift(x), lift(y)), **params))
+                    return finish(operation(*broadcast(lift(x), lift(y)), **params))
 
                 quax.register(primitive)(annotate(_renamed(rule, operation), *types))
         return operation
@@ -100,10 +100,10 @@ def binary(*primitives: Primitive) -> Callable[[Callable[..., Any]], Callable[..
     return register
 
 
-def alike(x: Scaled, y: Scaled) -> tuple[Scaled, Scaled]:
-    """Scalars broadcast against arrays, as in the lax functions."""
-    shape = jnp.broadcast_shapes(x.significand.shape, y.significand.shape)
-    return _broadcast(x, shape), _broadcast(y, shape)
+def broadcast(*numbers: Scaled) -> list[Scaled]:
+    """Scalars and axes of size one against arrays, as the primitives do it."""
+    shape = jnp.broadcast_shapes(*(x.significand.shape for x in numbers))
+    return [_broadcast(x, shape) for x in numbers]
 
 
 def _broadcast(x: Scaled, shape: tuple[int, ...]) -> Scaled:
@@ -190,13 +190,23 @@ def plain_result(*primitives: Primitive, family: str) -> None:
             quax.register(primitive)(annotate(at_position, *types, rest=LogArray | ArrayLike))
 
 
-def independent(*primitives: Primitive, family: str) -> None:
-    """Register primitives that treat each operand by itself and move its leaves alike."""
+def independent(
+    *primitives: Primitive, family: str, per_operand: Sequence[str] = ()
+) -> None:
+    """Register primitives that treat each operand by itself and move its leaves alike.
+
+    `per_operand` names parameters that hold one entry for each operand.
+    """
     for primitive in primitives:
         note(primitive, family)
 
         def rule(*args: Any, _primitive: Primitive = primitive, **params: Any) -> Any:
             leaves, structure = jax.tree.flatten(args)
+            if per_operand:
+                counts = [len(jax.tree.leaves(x)) for x in args]
+                for name in per_operand:
+                    entries = zip(params[name], counts, strict=True)
+                    params[name] = tuple(v for v, n in entries for _ in range(n))
             if _primitive.multiple_results:
                 return jax.tree.unflatten(structure, _primitive.bind(*leaves, **params))
             moved = [_primitive.bind(leaf, **params) for leaf in leaves]

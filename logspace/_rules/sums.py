@@ -11,7 +11,7 @@ from jax import lax
 from .. import _numerics as num
 from .._numerics import Scaled
 from .catalogue import CATALOGUE, if_present
-from .registering import binary, operands, unary
+from .registering import binary, broadcast, operands, unary
 
 
 @binary(lax.add_p, CATALOGUE["add_any"])
@@ -33,10 +33,11 @@ def one_minus_square(x: Scaled) -> Scaled:
 unary(*if_present("one_minus_square"))(one_minus_square)
 
 
-def polynomial(x: Scaled, *coefficients: Scaled, **params: Any) -> Scaled:
-    """Horner's scheme; coefficients from the highest power down, as the primitive has them."""
-    out = coefficients[0]
-    for coefficient in coefficients[1:]:
+def polynomial(x: Scaled, *coefficients: Scaled, **unrolling: Any) -> Scaled:
+    """Horner's scheme; coefficients from the lowest power up, as the primitive has them."""
+    x, *coefficients = broadcast(x, *coefficients)
+    out = coefficients[-1]
+    for coefficient in reversed(coefficients[:-1]):
         out = num.add(num.multiply(out, x), coefficient)
     return out
 

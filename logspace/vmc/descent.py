@@ -7,11 +7,12 @@ prints, plots, or stops.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 import logspace as ls
 
@@ -21,23 +22,17 @@ from .estimators import (
     Evaluation,
     Forces,
     evaluate,
-    expect,
-    forces,
-    quantum_geometric_tensor,
+    expect_forces_and_metric,
 )
 from .operators import Operator
 from .optimise import stochastic_reconfiguration
 from .sampler import (
-    Density,
+    Exchange,
     Move,
     Samples,
-    born_density,
-    exchange_neighbours,
     random_configurations,
     residual_density,
-    restart_chains,
     sample,
-    start_chains,
 )
 
 Amplitude = Callable[[jax.Array, jax.Array], ls.LogArray]
@@ -54,7 +49,7 @@ class Settings:
     - `width_floor`: the density is |psi|^2 + |(H - E) psi|^2 / width^2 with width^2 = variance +
       (width_floor * E)^2, E and variance from the step before. The floor limits what an
       underestimated variance can do to the density.
-    - `magnetisation` of the configurations that chains start from, and the `move` between configurations.
+    - `magnetisation` of the configurations that chains start from (None: any).
     """
 
     chains: int = 512
@@ -66,17 +61,6 @@ class Settings:
     shift: float = 1e-4
     width_floor: float = 0.01
     magnetisation: int | None = 0
-    move: Move = exchange_neighbours
-
-
-class Step(NamedTuple):
-    """One step: its estimates, at the parameters before the step."""
-
-    parameters: jax.Array
-    energy: Estimate
-    forces: Forces
-    acceptance: jax.Array
-    configurations: jax.Array
 
 
 class Walkers(NamedTuple):
@@ -86,86 +70,106 @@ class Walkers(NamedTuple):
     energy: jax.Array
     width: jax.Array
 
-    def updated(self, configurations: jax.Array, energy: Estimate, floor: float) -> "Walkers":
-        """The walkers moved, and the constants from a new estimate of the energy."""
-        mean = energy.mean.real
-        width = jnp.sqrt(energy.variance + jnp.square(floor * mean))
-        return Walkers(configurations, mean, width)
+
+class Step(NamedTuple):
+    """One step: its estimates, at the parameters before the step.
+
+    - `parameters` (parameters,), `energy`, `forces` (in all parameters, also those held fixed).
+    - `acceptance`: the fraction of moves that was accepted; `nodes`: that of samples with psi = 0.
+    - `walkers`: where the chains are, to go on from.
+    """
+
+    parameters: jax.Array
+    energy: Estimate
+    forces: Forces
+    acceptance: jax.Array
+    nodes: jax.Array
+    walkers: Walkers
 
 
-def _density(
-    amplitude: Amplitude, operator: Operator, parameters: jax.Array, walkers: Walkers
-) -> Density:
-    return residual_density(
-        lambda sigma: amplitude(parameters, sigma), operator, walkers.energy, walkers.width
-    )
-
-
-@partial(jax.jit, static_argnames=("amplitude", "operator", "settings"))
+@eqx.filter_jit
 def draw(
     key: jax.Array,
     amplitude: Amplitude,
     operator: Operator,
     parameters: jax.Array,
     walkers: Walkers,
+    move: Move,
     settings: Settings,
-) -> tuple[jax.Array, Samples, jax.Array]:
-    """Go on from the walkers: the last configurations, the samples, the accepted fraction."""
-    density = _density(amplitude, operator, parameters, walkers)
-    chains = restart_chains(density, walkers.configurations)
-    chains, samples, accepted = sample(
-        key, density, settings.move, chains, settings.samples, settings.thin
+) -> tuple[Walkers, Samples, jax.Array]:
+    """Go on from the walkers: the walkers, the samples of a step, the accepted fraction."""
+    density = residual_density(
+        lambda sigma: amplitude(parameters, sigma), operator, walkers.energy, walkers.width
     )
-    return chains.configurations, samples, accepted
+    samples, accepted = sample(
+        key, density, move, walkers.configurations, settings.samples, settings.thin
+    )
+    last = samples.configurations[:, -1]
+    return walkers._replace(configurations=last), samples, accepted
 
 
-@partial(jax.jit, static_argnames=("amplitude", "operator", "settings"))
-def start_walkers(
-    key: jax.Array,
-    amplitude: Amplitude,
-    operator: Operator,
-    parameters: jax.Array,
-    settings: Settings,
-) -> Walkers:
-    """Walkers on random configurations with psi != 0, as far as 16 tries each find one."""
-    shape = (16, settings.chains)
-    candidates = random_configurations(key, operator.sites, shape, settings.magnetisation)
-    chains = start_chains(born_density(lambda sigma: amplitude(parameters, sigma)), candidates)
-    scale = jnp.full((), operator.sites, parameters.dtype)
-    return Walkers(chains.configurations, jnp.zeros_like(scale), scale)
+_evaluate = eqx.filter_jit(evaluate)
 
 
-_evaluate = jax.jit(evaluate, static_argnames=("amplitude", "operator"))
+class _Shifts(NamedTuple):
+    """What a step takes from the settings: traced, so that other values compile nothing."""
+
+    rate: jax.Array
+    relative_shift: jax.Array
+    shift: jax.Array
+    width_floor: jax.Array
 
 
-@partial(jax.jit, static_argnames=("settings",))
+def _shifts(settings: Settings) -> _Shifts:
+    return _Shifts(
+        *(
+            np.asarray(x)
+            for x in (
+                settings.rate,
+                settings.relative_shift,
+                settings.shift,
+                settings.width_floor,
+            )
+        )
+    )
+
+
+@jax.jit
 def _step(
     parameters: jax.Array,
     evaluation: Evaluation,
     density: ls.LogArray,
     trainable: jax.Array,
-    settings: Settings,
-) -> tuple[jax.Array, Estimate, Forces]:
-    psi, h_psi, jacobian = evaluation
-    force = forces(psi, h_psi, jacobian, density)
-    metric = quantum_geometric_tensor(psi, jacobian, density)
-    return (
-        parameters + _update(metric, force, trainable, settings),
-        expect(psi, h_psi, density),
-        force,
-    )
+    shifts: _Shifts,
+) -> tuple[jax.Array, Estimate, Forces, jax.Array, jax.Array]:
+    energy, force, metric = expect_forces_and_metric(*evaluation, density)
+    updated = parameters + _update(metric, force, trainable, shifts)
+    return updated, energy, force, (evaluation.psi == 0).mean(), _width(energy, shifts)
 
 
 def _update(
-    metric: jax.Array, force: Forces, trainable: jax.Array, settings: Settings
+    metric: jax.Array, force: Forces, trainable: jax.Array, shifts: _Shifts
 ) -> jax.Array:
-    return settings.rate * stochastic_reconfiguration(
+    return shifts.rate * stochastic_reconfiguration(
         metric,
         force.mean,
-        relative_shift=settings.relative_shift,
-        shift=settings.shift,
+        relative_shift=shifts.relative_shift,
+        shift=shifts.shift,
         trainable=trainable,
     )
+
+
+def _width(energy: Estimate, shifts: _Shifts) -> jax.Array:
+    return jnp.sqrt(energy.variance + jnp.square(shifts.width_floor * jnp.abs(energy.mean)))
+
+
+def _random(key: jax.Array, operator: Operator, settings: Settings) -> jax.Array:
+    shape = (settings.chains,)
+    return random_configurations(key, operator.sites, shape, settings.magnetisation)
+
+
+def _key(key: jax.Array, step: int, settings: Settings) -> jax.Array:
+    return jax.random.fold_in(key, 1 + settings.burn_in + step)
 
 
 def _all(parameters: jax.Array) -> Trainable:
@@ -180,31 +184,47 @@ def descend(
     steps: int,
     settings: Settings = Settings(),
     trainable: Trainable | None = None,
+    move: Move = Exchange(1),
 ) -> Iterator[Step]:
     """Stochastic reconfiguration with amplitudes as LogArrays, right at nodes.
 
     `amplitude(parameters, sigma)` is a scalar LogArray, `parameters` a real vector, `trainable(step)`
-    says which of them move (booleans; all by default). The estimates of a step are those at
-    `Step.parameters`, before they move.
+    says which of them move (booleans; all by default), `move` proposes configurations (a function, or
+    an `equinox.Module` with arrays inside). The estimates of a step are those at `Step.parameters`,
+    before they move.
     """
     trainable = _all(parameters) if trainable is None else trainable
-    key, start = jax.random.split(key)
-    walkers = start_walkers(start, amplitude, operator, parameters, settings)
+    # Random configurations may lie where psi and H psi are 0; chains walk freely there (see `metropolis`).
+    width = jnp.full((), operator.sites, parameters.dtype)
+    walkers = Walkers(_random(key, operator, settings), jnp.zeros_like(width), width)
     for step in range(-settings.burn_in, steps):
-        key, now = jax.random.split(key)
-        configurations, samples, accepted = draw(
-            now, amplitude, operator, parameters, walkers, settings
+        walkers, samples, accepted = draw(
+            _key(key, step, settings), amplitude, operator, parameters, walkers, move, settings
         )
         if step < 0:
-            walkers = walkers._replace(configurations=configurations)
             continue
+        if step == 0 and (samples.density == 0).any():
+            raise RuntimeError(
+                f"descend requires chains where psi or H psi is not 0; after {settings.burn_in} batches of "
+                "burn-in some are not there. Take a larger burn_in, another move, or parameters with "
+                "fewer nodes."
+            )
         evaluation = _evaluate(amplitude, parameters, operator, samples.configurations)
-        updated, energy, force = _step(
-            parameters, evaluation, samples.density, trainable(step), settings
+        updated, energy, force, nodes, width = _step(
+            parameters, evaluation, samples.density, trainable(step), _shifts(settings)
         )
-        yield Step(parameters, energy, force, accepted, configurations)
-        walkers = walkers.updated(configurations, energy, settings.width_floor)
+        walkers = Walkers(walkers.configurations, energy.mean.real, width)
+        yield Step(parameters, energy, force, accepted, nodes, walkers)
         parameters = updated
+
+
+def _in_batches(evaluate: Callable[[jax.Array], Any], configurations: jax.Array, batches: int) -> Any:
+    """The results of `batches` calls along the axis of samples, joined.
+
+    On the host: a program for every number of batches would cost more than the copies.
+    """
+    parts = [evaluate(part) for part in np.split(np.asarray(configurations), batches, 1)]
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves, 1), *parts)
 
 
 def sample_widely(
@@ -215,53 +235,61 @@ def sample_widely(
     walkers: Walkers,
     batches: int,
     settings: Settings = Settings(),
+    move: Move = Exchange(1),
 ) -> tuple[Evaluation, ls.LogArray]:
     """Amplitudes and density on `batches` times the samples of a step, (chains, batches * samples).
 
-    After as much burn-in as `descend` takes; the parameters stay as they are.
+    From walkers that are in equilibrium at these parameters or nearly so (a third as many batches
+    are thrown away first); the parameters stay as they are.
     """
-    parts = []
-    for batch in range(-settings.burn_in, batches):
-        key, now = jax.random.split(key)
-        configurations, samples, _ = draw(now, amplitude, operator, parameters, walkers, settings)
-        walkers = walkers._replace(configurations=configurations)
-        if batch >= 0:
-            evaluation = _evaluate(amplitude, parameters, operator, samples.configurations)
-            parts.append((evaluation, samples.density))
-    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves, 1), *parts)
+    drawn = []
+    for batch in range(batches + batches // 3):
+        now = jax.random.fold_in(key, batch)
+        walkers, samples, _ = draw(now, amplitude, operator, parameters, walkers, move, settings)
+        drawn.append(samples)
+    drawn = jax.tree.map(lambda *leaves: np.concatenate(leaves, 1), *drawn[batches // 3 :])
+    evaluation = _in_batches(
+        lambda part: _evaluate(amplitude, parameters, operator, part),
+        drawn.configurations,
+        batches,
+    )
+    return evaluation, drawn.density
 
 
-@partial(jax.jit, static_argnames=("log_amplitude", "settings"))
+@eqx.filter_jit
 def log_draw(
     key: jax.Array,
     log_amplitude: usual.LogAmplitude,
     parameters: jax.Array,
     configurations: jax.Array,
+    move: Move,
     settings: Settings,
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """As `draw`, from |psi|^2 with complex log-amplitudes; the samples are configurations only."""
+    """As `draw`, from |psi|^2 with complex log-amplitudes; walkers and samples are configurations."""
     return usual.log_metropolis(
         key,
         lambda sigma: log_amplitude(parameters, sigma),
-        settings.move,
+        move,
         configurations,
         settings.samples,
         settings.thin,
     )
 
 
-_log_evaluate = jax.jit(usual.log_evaluate, static_argnames=("log_amplitude", "operator"))
+_log_evaluate = eqx.filter_jit(usual.log_evaluate)
 
 
-@partial(jax.jit, static_argnames=("settings",))
+@jax.jit
 def _log_step(
     parameters: jax.Array,
     evaluation: usual.LogEvaluation,
     trainable: jax.Array,
-    settings: Settings,
-) -> tuple[jax.Array, Estimate, Forces]:
+    shifts: _Shifts,
+) -> tuple[jax.Array, Estimate, Forces, jax.Array, jax.Array]:
     energy, force, metric = usual.log_estimates(evaluation)
-    return parameters + _update(metric, force, trainable, settings), energy, force
+    updated = parameters + _update(metric, force, trainable, shifts)
+    nodes = jnp.isneginf(evaluation.log_psi.real).mean()
+    return updated, energy, force, nodes, _width(energy, shifts)
 
 
 def descend_log_amplitude(
@@ -272,18 +300,61 @@ def descend_log_amplitude(
     steps: int,
     settings: Settings = Settings(),
     trainable: Trainable | None = None,
+    move: Move = Exchange(1),
 ) -> Iterator[Step]:
-    """The same loop with complex log-amplitudes: samples of |psi|^2 and the usual estimators."""
+    """The same loop with complex log-amplitudes: samples of |psi|^2 and the usual estimators.
+
+    Chains start from any random configuration, as usual. The run goes on through inf and nan.
+    """
     trainable = _all(parameters) if trainable is None else trainable
-    key, start = jax.random.split(key)
-    shape = (settings.chains,)
-    chains = random_configurations(start, operator.sites, shape, settings.magnetisation)
+    chains = _random(key, operator, settings)
     for step in range(-settings.burn_in, steps):
-        key, now = jax.random.split(key)
-        chains, samples, accepted = log_draw(now, log_amplitude, parameters, chains, settings)
+        chains, samples, accepted = log_draw(
+            _key(key, step, settings), log_amplitude, parameters, chains, move, settings
+        )
         if step < 0:
             continue
         evaluation = _log_evaluate(log_amplitude, parameters, operator, samples)
-        updated, energy, force = _log_step(parameters, evaluation, trainable(step), settings)
-        yield Step(parameters, energy, force, accepted, chains)
+        updated, energy, force, nodes, width = _log_step(
+            parameters, evaluation, trainable(step), _shifts(settings)
+        )
+        walkers = Walkers(chains, energy.mean.real, width)
+        yield Step(parameters, energy, force, accepted, nodes, walkers)
         parameters = updated
+
+
+def log_evaluate_widely(
+    log_amplitude: usual.LogAmplitude,
+    parameters: jax.Array,
+    operator: Operator,
+    configurations: jax.Array,
+    batches: int,
+) -> usual.LogEvaluation:
+    """`log_evaluate` of configurations (chains, samples, sites), in batches of samples."""
+    return _in_batches(
+        lambda part: _log_evaluate(log_amplitude, parameters, operator, part),
+        configurations,
+        batches,
+    )
+
+
+def log_sample_widely(
+    key: jax.Array,
+    log_amplitude: usual.LogAmplitude,
+    operator: Operator,
+    parameters: jax.Array,
+    configurations: jax.Array,
+    batches: int,
+    settings: Settings = Settings(),
+    move: Move = Exchange(1),
+) -> usual.LogEvaluation:
+    """As `sample_widely`, for complex log-amplitudes, from walkers at `configurations`."""
+    drawn = []
+    for batch in range(batches + batches // 3):
+        now = jax.random.fold_in(key, batch)
+        configurations, samples, _ = log_draw(
+            now, log_amplitude, parameters, configurations, move, settings
+        )
+        drawn.append(np.asarray(samples))
+    together = np.concatenate(drawn[batches // 3 :], 1)
+    return log_evaluate_widely(log_amplitude, parameters, operator, together, batches)

@@ -86,6 +86,13 @@ class Estimate(NamedTuple):
     effective_samples: jax.Array
 
 
+class Forces(NamedTuple):
+    """Forces, or a gradient, (parameters,), with standard errors."""
+
+    mean: jax.Array
+    error: jax.Array
+
+
 def _normalised(
     psi: ls.LogArray, density: ls.LogArray | None, *others: ls.LogArray
 ) -> tuple[jax.Array, ...]:
@@ -121,35 +128,49 @@ def standard_error(terms: jax.Array) -> jax.Array:
     return jnp.sqrt(squares / (chains * (chains - 1)))
 
 
-def _error(terms: jax.Array, density: ls.LogArray | None) -> jax.Array:
-    return jnp.zeros_like(jnp.abs(terms[0, 0])) if density is None else standard_error(terms)
+def _error(terms: jax.Array, sampled: bool) -> jax.Array:
+    return standard_error(terms) if sampled else jnp.zeros_like(jnp.abs(terms[0, 0]))
 
 
-def expect(psi: ls.LogArray, h_psi: ls.LogArray, density: ls.LogArray | None = None) -> Estimate:
-    """The expectation value of H in psi.
-
-    psi, h_psi and density are LogArrays of one shape, (chains, samples) if sampled, any if a full sum. psi may be 0 on
-    any of them, but not on all (nan then).
-    """
-    a, h = _normalised(psi, density, h_psi)
-    h = h[..., 0]
+def _expect(a: jax.Array, h: jax.Array, sampled: bool) -> Estimate:
     mean = (a.conj() * h).mean()
     residual = h - mean * a
     weights = jnp.square(jnp.abs(a))
     return Estimate(
         mean,
-        # First order in the fluctuations of both sums: d(A / Z) = (dA - mean dZ) / Z, and Z is 1.
-        _error(a.conj() * residual, density),
+        # To first order in both sums: d(A / Z) = (dA - mean dZ) / Z, and Z is 1.
+        _error(a.conj() * residual, sampled),
         jnp.square(jnp.abs(residual)).mean(),
         jnp.square(weights.sum()) / jnp.square(weights).sum(),
     )
 
 
-class Forces(NamedTuple):
-    """Forces (parameters,) with their standard errors."""
+def _centred(a: jax.Array, d: jax.Array) -> jax.Array:
+    """d psi without its part along psi."""
+    return d - a[..., None] * (a.conj()[..., None] * d).mean((0, 1))
 
-    mean: jax.Array
-    error: jax.Array
+
+def _forces(a: jax.Array, h: jax.Array, d: jax.Array, sampled: bool) -> Forces:
+    residual = (h - (a.conj() * h).mean() * a)[..., None]
+    mean = (d.conj() * residual).mean((0, 1))
+    # The forces depend on the sampled energy and norm too; their fluctuations are in these terms.
+    influence = _centred(a, d).conj() * residual - mean * jnp.square(jnp.abs(a))[..., None]
+    return Forces(mean, _error(influence, sampled))
+
+
+def _metric(a: jax.Array, d: jax.Array) -> jax.Array:
+    rows = _centred(a, d).reshape(-1, d.shape[-1])
+    return rows.conj().T @ rows / rows.shape[0]
+
+
+def expect(psi: ls.LogArray, h_psi: ls.LogArray, density: ls.LogArray | None = None) -> Estimate:
+    """The expectation value of H in psi.
+
+    psi, h_psi and density are LogArrays of one shape: (chains, samples) if sampled, any for a full
+    sum. psi may be 0 on any of them, but not on all (nan then).
+    """
+    a, h = _normalised(psi, density, h_psi)
+    return _expect(a, h[..., 0], density is not None)
 
 
 def forces(
@@ -160,17 +181,12 @@ def forces(
 ) -> Forces:
     """``sum conj(d psi) (H psi - E psi) / sum |psi|^2``, one for each parameter.
 
-    2 * real part of it is the gradient of the energy, for real parameters and hermitian H. Nodes contribute
-    conj(d psi) H psi: with a density that is positive there, it is unbiased but for the O(1 / samples) of a
-    self-normalised mean.
+    Twice its real part is the gradient of the energy, for real parameters and hermitian H. Nodes
+    contribute conj(d psi) H psi: with a density that is positive there, it is unbiased but
+    for the O(1 / samples) of a self-normalised mean.
     """
     a, h, d = _normalised(psi, density, h_psi, jacobian)
-    mean_energy = (a.conj()[..., None] * h).mean()
-    residual = h - mean_energy * a[..., None]
-    mean = (d.conj() * residual).mean((0, 1))
-    centred = d - a[..., None] * (a.conj()[..., None] * d).mean((0, 1))
-    influence = centred.conj() * residual - mean * jnp.square(jnp.abs(a))[..., None]
-    return Forces(mean, _error(influence, density))
+    return _forces(a, h[..., 0], d, density is not None)
 
 
 def expect_and_grad(
@@ -180,8 +196,10 @@ def expect_and_grad(
     density: ls.LogArray | None = None,
 ) -> tuple[Estimate, Forces]:
     """The energy, and its gradient in real parameters with standard errors."""
-    force = forces(psi, h_psi, jacobian, density)
-    return expect(psi, h_psi, density), Forces(2 * force.mean.real, 2 * force.error)
+    a, h, d = _normalised(psi, density, h_psi, jacobian)
+    sampled = density is not None
+    force = _forces(a, h[..., 0], d, sampled)
+    return _expect(a, h[..., 0], sampled), Forces(2 * force.mean.real, 2 * force.error)
 
 
 def quantum_geometric_tensor(
@@ -191,10 +209,19 @@ def quantum_geometric_tensor(
 
     Hermitian and not negative. Nodes contribute conj(d_j psi) d_k psi.
     """
-    a, d = _normalised(psi, density, jacobian)
-    centred = d - a[..., None] * (a.conj()[..., None] * d).mean((0, 1))
-    rows = centred.reshape(-1, centred.shape[-1])
-    return rows.conj().T @ rows / rows.shape[0]
+    return _metric(*_normalised(psi, density, jacobian))
+
+
+def expect_forces_and_metric(
+    psi: ls.LogArray,
+    h_psi: ls.LogArray,
+    jacobian: ls.LogArray,
+    density: ls.LogArray | None = None,
+) -> tuple[Estimate, Forces, jax.Array]:
+    """`expect`, `forces` and `quantum_geometric_tensor` in one: all that a step needs."""
+    a, h, d = _normalised(psi, density, h_psi, jacobian)
+    sampled = density is not None
+    return _expect(a, h[..., 0], sampled), _forces(a, h[..., 0], d, sampled), _metric(a, d)
 
 
 def effective_sample_size(psi: ls.LogArray, density: ls.LogArray) -> jax.Array:

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 import logspace as ls
 
+from .estimators import expect_and_grad
 from .operators import Operator
 
 _LARGEST = 400_000
@@ -134,18 +136,53 @@ def full_energy(amplitude: Callable[[jax.Array], ls.LogArray], space: Sector) ->
     return ((psi.conj() * h_psi).sum() / ls.abs2(psi).sum()).to_linear().real
 
 
-class Nodes(NamedTuple):
-    """The number of configurations with psi = 0, and of those with psi = 0 and d psi != 0."""
+class FullSum(NamedTuple):
+    """A state summed over all configurations: plain energy and gradient (parameters,), numbers of nodes.
 
-    total: int
-    first_order: int
+    `nodes` counts the configurations where psi is exactly 0, `first_order_nodes` those of them where
+    some derivative of psi in the parameters is not. `probabilities` (size,) are |psi|^2 / sum |psi|^2,
+    right for psi of any size (e^800, say).
+    """
+
+    energy: jax.Array
+    gradient: jax.Array
+    nodes: jax.Array
+    first_order_nodes: jax.Array
+    probabilities: jax.Array
 
 
-def count_nodes(
-    amplitude: Callable[[jax.Array, jax.Array], ls.LogArray], parameters: jax.Array, space: Sector
-) -> Nodes:
-    """The nodes of a state over all configurations: exact zeros, counted by comparison with 0."""
-    values = jax.vmap(amplitude, (None, 0))(parameters, space.configurations)
-    slopes = jax.vmap(ls.jacobian(amplitude), (None, 0))(parameters, space.configurations)
-    node = np.asarray(values == 0)
-    return Nodes(int(node.sum()), int((node & np.asarray((slopes != 0).any(1))).sum()))
+def full_sum(
+    amplitude: Callable[[jax.Array, jax.Array], ls.LogArray],
+    parameters: jax.Array,
+    space: Sector,
+    batch: int = 1024,
+) -> FullSum:
+    """Energy, its exact gradient and the nodes of a state; `parameters` is a real vector.
+
+    At most `batch` configurations are differentiated at a time.
+    """
+
+    def one(sigma: jax.Array) -> tuple[ls.LogArray, ls.LogArray]:
+        return amplitude(parameters, sigma), ls.jacobian(amplitude)(parameters, sigma)
+
+    psi, jacobian = jax.lax.map(one, jnp.asarray(space.configurations), batch_size=min(batch, space.size))
+    h_psi = (space.elements * psi[space.columns]).sum(1)
+    energy, gradient = expect_and_grad(psi, h_psi, jacobian)
+    node = psi == 0
+    first_order = node & (jacobian != 0).any(1)
+    weights = ls.abs2(psi)
+    return FullSum(
+        energy.mean.real,
+        gradient.mean,
+        node.sum(),
+        first_order.sum(),
+        (weights / weights.sum()).to_linear(),
+    )
+
+
+def exact_samples(
+    key: jax.Array, space: Sector, probabilities: jax.Array, shape: tuple[int, ...]
+) -> jax.Array:
+    """Independent configurations (*shape, sites) of a sector, with these probabilities (size,)."""
+    chosen = jax.random.choice(key, space.size, shape, p=probabilities)
+    return jnp.asarray(space.configurations)[chosen]

@@ -70,8 +70,9 @@ def log_metropolis(
 
 
 class LogEvaluation(NamedTuple):
-    """At configurations (...): local energies (...) and d log psi (..., parameters), complex."""
+    """At configurations (...): log psi (...), local energies (...), d log psi (..., parameters)."""
 
+    log_psi: jax.Array
     local_energies: jax.Array
     slopes: jax.Array
 
@@ -92,7 +93,7 @@ def log_evaluate(
         log_psi = jax.vmap(log_amplitude, (None, 0))(parameters, connected)
         slopes = jax.jacrev(lambda p: _parts(log_amplitude(p, sigma)))(parameters)
         energy = (elements * jnp.exp(log_psi - log_psi[0])).sum()
-        return LogEvaluation(energy, slopes[0] + 1j * slopes[1])
+        return LogEvaluation(log_psi[0], energy, slopes[0] + 1j * slopes[1])
 
     flat = jax.vmap(one)(configurations.reshape(-1, configurations.shape[-1]))
     batch = configurations.shape[:-1]
@@ -101,7 +102,7 @@ def log_evaluate(
 
 def log_estimates(evaluation: LogEvaluation) -> tuple[Estimate, Forces, jax.Array]:
     """Energy, forces and metric (parameters, parameters) from samples (chains, samples) of |psi|^2."""
-    energies, slopes = evaluation
+    _, energies, slopes = evaluation
     mean = energies.mean()
     residual = energies - mean
     variance = jnp.square(jnp.abs(residual)).mean()

@@ -70,21 +70,27 @@ class DressedSpinWave:
         """All zero: the bare spin wave."""
         return {"jastrow": jnp.zeros(self.sites // 2), "cloud": jnp.zeros(self.classes)}
 
-    def terms(self, parameters: Parameters, sigma: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Coefficients (sites,) and logarithms (sites,): psi = sum of coefficient * exp(logarithm)."""
+    def terms(
+        self, parameters: Parameters, sigma: jax.Array
+    ) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """The logarithm of the Jastrow factor, and signs (sites,) and logarithms (sites,) of the sum.
+
+        psi = exp(jastrow) * sum of sign * exp(logarithm). The Jastrow factor stays outside, for
+        the bare sum to be one of integers, which cancels exactly.
+        """
         jastrow, cloud = parameters["jastrow"], parameters["cloud"]
-        spins = sigma.astype(jastrow.dtype)
+        spins = sigma.astype(cloud.dtype)
         i, j = self._pairs.T
         products = spins[i] * spins[j]
         distance = np.minimum((i - j) % self.sites, (j - i) % self.sites)
         # A gather from a table whose last entry is 0 costs less than one einsum per class.
         table = jnp.concatenate([cloud, jnp.zeros_like(cloud[:1])])[self._classes]
-        logarithms = products @ jastrow[distance - 1] + products @ table
-        return spins * (-1.0) ** np.arange(self.sites), logarithms
+        signs = spins * (-1.0) ** np.arange(self.sites)
+        return products @ jastrow[distance - 1], signs, products @ table
 
     def __call__(self, parameters: Parameters, sigma: jax.Array) -> ls.LogArray:
-        coefficients, logarithms = self.terms(parameters, sigma)
-        return (coefficients * ls.exp(logarithms)).sum()
+        jastrow, signs, logarithms = self.terms(parameters, sigma)
+        return ls.exp(jastrow) * (signs * ls.exp(logarithms)).sum()
 
 
 @dataclass(frozen=True)

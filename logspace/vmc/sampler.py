@@ -7,11 +7,12 @@ of psi. Samples of any density are used with the weights |psi|^2 / density, whic
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 import logspace as ls
 import logspace.numpy as lnp
@@ -67,21 +68,21 @@ def blurred_density(
     return density
 
 
-def exchange_neighbours(key: jax.Array, sigma: jax.Array) -> jax.Array:
-    """A move: exchange two neighbours on a ring. The magnetisation stays."""
-    sites = sigma.shape[0]
-    i = jax.random.randint(key, (), 0, sites)
-    j = (i + 1) % sites
-    return sigma.at[i].set(sigma[j]).at[j].set(sigma[i])
+class Exchange(eqx.Module):
+    """A move: exchange two sites of a ring, `reach` sites apart or less. The magnetisation stays.
 
+    `reach` is an integer from 1 (neighbours only) to sites // 2 (any two sites), kept as an array, so
+    that `equinox.filter_jit` traces it and another reach compiles nothing.
+    """
 
-def exchange_any(key: jax.Array, sigma: jax.Array) -> jax.Array:
-    """A move: exchange any two different sites. The magnetisation stays."""
-    first_key, other_key = jax.random.split(key)
-    sites = sigma.shape[0]
-    i = jax.random.randint(first_key, (), 0, sites)
-    j = (i + jax.random.randint(other_key, (), 1, sites)) % sites
-    return sigma.at[i].set(sigma[j]).at[j].set(sigma[i])
+    reach: np.ndarray | jax.Array = eqx.field(converter=np.asarray)
+
+    def __call__(self, key: jax.Array, sigma: jax.Array) -> jax.Array:
+        sites = sigma.shape[0]
+        first, distance = jax.random.uniform(key, (2,))
+        i = (first * sites).astype(int)
+        j = (i + 1 + (distance * self.reach).astype(int)) % sites
+        return sigma.at[i].set(sigma[j]).at[j].set(sigma[i])
 
 
 def flip_one(key: jax.Array, sigma: jax.Array) -> jax.Array:
@@ -116,75 +117,94 @@ def random_configurations(
     return jnp.moveaxis(spins, 0, -1)
 
 
-class Chains(NamedTuple):
-    """Markov chains: configurations (chains, sites) and the density there, (chains,)."""
+def start_chains(density: Density, candidates: jax.Array) -> jax.Array:
+    """Configurations (chains, sites) where the density is not zero, as far as there are any.
+
+    `candidates` has the shape (tries, chains, sites); each chain takes its first candidate with a
+    density other than 0, or its first one, if there is none: `metropolis` walks freely from there.
+    """
+    first = jnp.argmax(jax.vmap(jax.vmap(density))(candidates) != 0, axis=0)
+    return candidates[first, jnp.arange(candidates.shape[1])]
+
+
+class Samples(NamedTuple):
+    """Configurations (chains, samples, sites) and the density they were drawn from, (chains, samples).
+
+    From `metropolis`, without the axis of samples: where the chains are.
+    """
 
     configurations: jax.Array
     density: ls.LogArray
 
 
-def start_chains(density: Density, candidates: jax.Array) -> Chains:
-    """Chains that start where the density is not zero, if there is such a candidate.
-
-    `candidates` has the shape (tries, chains, sites); each chain takes its first candidate with a
-    density other than 0. A chain without any starts at a zero: there it walks freely (every move from 0
-    is accepted) until it finds the support, so that no chain is stuck.
-    """
-    values = jax.vmap(jax.vmap(density))(candidates)
-    first = jnp.argmax(values != 0, axis=0)
-    chains = jnp.arange(candidates.shape[1])
-    return Chains(candidates[first, chains], values[first, chains])
+class _State(NamedTuple):
+    configurations: jax.Array
+    density: ls.LogArray
+    number: jax.Array
 
 
-def restart_chains(density: Density, configurations: jax.Array) -> Chains:
-    """The chains where they are, under another density (new parameters, say)."""
-    return Chains(configurations, jax.vmap(density)(configurations))
+def _moves(
+    key: jax.Array, density: Density, move: Move, state: _State, steps: int
+) -> tuple[_State, jax.Array]:
+    """The chains after some steps, and the number of accepted moves per chain."""
+    count = state.configurations.shape[0]
 
-
-def metropolis(
-    key: jax.Array, density: Density, move: Move, chains: Chains, steps: int
-) -> tuple[Chains, jax.Array]:
-    """`steps` Metropolis moves of all chains; the chains and the accepted fraction, a scalar.
-
-    `move(key, sigma)` proposes; it has to be as probable as its reverse. A move is accepted with
-    probability min(1, new / old), and always where the old density is 0: a chain that
-    stands on a zero leaves it, while quotients of logarithms (-inf + inf) would hold it there for ever.
-    """
-    count = chains.configurations.shape[0]
-
-    def step(state: Chains, key: jax.Array) -> tuple[Chains, jax.Array]:
+    def step(state: _State, key: jax.Array) -> tuple[_State, jax.Array]:
         move_key, accept_key = jax.random.split(key)
         proposed = jax.vmap(move)(jax.random.split(move_key, count), state.configurations)
+        # The first step proposes to stay, which is accepted: this evaluates the density where the chains are,
+        # without a second copy of its program.
+        proposed = jnp.where(state.number == 0, state.configurations, proposed)
         new = jax.vmap(density)(proposed)
         threshold = jax.random.uniform(accept_key, (count,), new.dtype)
         accept = (state.density == 0) | (threshold * state.density < new)
         moved = jnp.where(accept[:, None], proposed, state.configurations)
-        return Chains(moved, lnp.where(accept, new, state.density)), accept.mean()
+        accepted = jnp.where(state.number == 0, 0.0, accept.mean())
+        return _State(moved, lnp.where(accept, new, state.density), state.number + 1), accepted
 
-    chains, accepted = jax.lax.scan(step, chains, jax.random.split(key, steps))
-    return chains, accepted.mean()
+    state, accepted = jax.lax.scan(step, state, jax.random.split(key, steps))
+    return state, accepted.sum()
 
 
-class Samples(NamedTuple):
-    """Configurations (chains, samples, sites) and the density they were drawn from, (chains, samples)."""
+def _start(density: Density, configurations: jax.Array) -> _State:
+    # A density of 0 accepts what comes next.
+    dtype = jax.eval_shape(density, configurations[0]).dtype
+    return _State(configurations, ls.zeros(configurations.shape[:1], dtype), jnp.zeros((), int))
 
-    configurations: jax.Array
-    density: ls.LogArray
+
+def metropolis(
+    key: jax.Array, density: Density, move: Move, configurations: jax.Array, steps: int
+) -> tuple[Samples, jax.Array]:
+    """`steps` Metropolis moves of chains at configurations (chains, sites), the first one to stay.
+
+    Returns where they are, with the density there, and the accepted fraction, a scalar. `move(key, sigma)`
+    proposes; it has to be as probable as its reverse. A move is accepted with probability
+    min(1, new / old), and always where the old density is 0: a chain on a zero leaves it,
+    while a difference of logarithms (-inf + inf) would hold it there for ever.
+    """
+    state, accepted = _moves(key, density, move, _start(density, configurations), steps)
+    return Samples(state.configurations, state.density), accepted / max(steps - 1, 1)
 
 
 def sample(
-    key: jax.Array, density: Density, move: Move, chains: Chains, samples: int, thin: int = 1
-) -> tuple[Chains, Samples, jax.Array]:
-    """`samples` configurations from each chain, one every `thin` moves.
+    key: jax.Array,
+    density: Density,
+    move: Move,
+    configurations: jax.Array,
+    samples: int,
+    thin: int = 1,
+) -> tuple[Samples, jax.Array]:
+    """`samples` configurations of each chain, one every `thin` moves of `metropolis`.
 
-    Returns the chains (to go on from), the samples, and the accepted fraction.
+    Returns them and the accepted fraction. To go on, start from the last ones,
+    ``configurations[:, -1]``. The first move stays, so `samples * thin` of at least 2 is needed to move.
     """
 
-    def one(state: Chains, key: jax.Array) -> tuple[Chains, tuple[Chains, jax.Array]]:
-        state, accepted = metropolis(key, density, move, state, thin)
-        return state, (state, accepted)
+    def one(state: _State, key: jax.Array) -> tuple[_State, tuple[Samples, jax.Array]]:
+        state, accepted = _moves(key, density, move, state, thin)
+        return state, (Samples(state.configurations, state.density), accepted)
 
-    chains, (drawn, accepted) = jax.lax.scan(one, chains, jax.random.split(key, samples))
-    chains_first = partial(jnp.swapaxes, axis1=0, axis2=1)
-    drawn = jax.tree.map(chains_first, drawn)
-    return chains, Samples(drawn.configurations, drawn.density), accepted.mean()
+    keys = jax.random.split(key, samples)
+    _, (drawn, accepted) = jax.lax.scan(one, _start(density, configurations), keys)
+    drawn = jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), drawn)
+    return drawn, accepted.sum() / max(samples * thin - 1, 1)

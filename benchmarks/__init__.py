@@ -1,0 +1,1 @@
+"""Benchmarks, one script per question; `python -m benchmarks.elementwise` runs one."""

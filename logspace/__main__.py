@@ -1,0 +1,372 @@
+"""`python -m logspace`: a derivative at a zero, then variational Monte Carlo with nodes."""
+
+import argparse
+import importlib.util
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+
+import logspace as ls
+from logspace import vmc
+
+BATCHES = 32
+
+DESCRIPTION = """\
+Two short demonstrations of numbers in log space whose derivatives are exact at zero.
+
+(1) the derivative of exp(log(a - b)) at a = b, in plain JAX and with LogArrays;
+(2) variational Monte Carlo for the lowest triplet of a Heisenberg ring, whose amplitudes start with exact nodes,
+    against exact diagonalisation, beside the same run with complex log-amplitudes.
+"""
+
+
+def arguments(argv: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m logspace",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--sites", type=int, default=12, help="8, 12 (default), 16 or 20 spins")
+    parser.add_argument(
+        "--steps", type=int, default=100, help="optimisation steps, at least 10 (default 100)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
+    parser.add_argument(
+        "--plot", metavar="FILE.png", help="draw the energies (needs matplotlib, extra `demo`)"
+    )
+    given = parser.parse_args(argv)
+    if given.sites not in (8, 12, 16, 20):
+        parser.error(
+            f"--sites requires 8, 12, 16 or 20 (a multiple of 4 has nodes); got {given.sites}"
+        )
+    if given.steps < 10:
+        parser.error(f"--steps requires at least 10; got {given.steps}")
+    if given.seed < 0:
+        parser.error(f"--seed requires a number that is not negative; got {given.seed}")
+    if given.plot and importlib.util.find_spec("matplotlib") is None:
+        parser.error("--plot requires matplotlib: pip install 'logspace[demo]'")
+    return given
+
+
+def say(*words: Any) -> None:
+    print(*words, flush=True)
+
+
+def recipe() -> tuple[float, float]:
+    """The derivative of exp(log(a - b)) at a = b = 1: plain JAX's and ours."""
+
+    def g(a: Any, b: Any) -> Any:
+        return jnp.exp(jnp.log(a - b))
+
+    def ours(a: jax.Array, b: jax.Array) -> jax.Array:
+        return ls.quaxify(g)(ls.from_linear(a), ls.from_linear(b)).to_linear()
+
+    return float(jax.grad(g)(1.0, 1.0)), float(jax.grad(ours)(1.0, 1.0))
+
+
+class Problem:
+    """The ring, its state as LogArray and as log-amplitude, and what is known exactly."""
+
+    def __init__(self, sites: int, steps: int) -> None:
+        self.operator = vmc.HeisenbergRing(sites)
+        model = vmc.DressedSpinWave(sites)
+        start = model.initial_parameters()
+        self.parameters, unravel = ravel_pytree(start)
+        self.amplitude = lambda parameters, sigma: model(unravel(parameters), sigma)
+
+        def log_amplitude(parameters: jax.Array, sigma: jax.Array) -> jax.Array:
+            jastrow, signs, logarithms = model.terms(unravel(parameters), sigma)
+            return jastrow + vmc.log_sum_exp(signs, logarithms)
+
+        self.log_amplitude = log_amplitude
+        self.released = 2 * steps // 5
+        held = {"jastrow": jnp.ones(sites // 2, bool), "cloud": jnp.zeros(model.classes, bool)}
+        self._held = ravel_pytree(held)[0]
+        self.settings = vmc.Settings(thin=sites // 2)
+        self.space = vmc.sector(self.operator, magnetisation=0)
+        odd = partial(vmc.flip_parity, self.space, parity=-1)
+        self.energy, _ = vmc.lowest_state(self.space, odd)
+        self.full_sum = jax.jit(lambda parameters: vmc.full_sum(self.amplitude, parameters, self.space))
+        self._expect_and_grad = jax.jit(vmc.expect_and_grad)
+        self._log_estimates = jax.jit(vmc.log_estimates)
+
+    def trainable(self, step: int) -> jax.Array:
+        return self._held if step < self.released else jnp.ones_like(self._held)
+
+    def measure(self, key: jax.Array, step: vmc.Step) -> tuple[vmc.Estimate, vmc.Forces]:
+        """Energy and gradient at a step of ours, from BATCHES times its samples."""
+        arrays, density = vmc.sample_widely(
+            key,
+            self.amplitude,
+            self.operator,
+            step.parameters,
+            step.walkers,
+            BATCHES,
+            self.settings,
+        )
+        return self._expect_and_grad(*arrays, density)
+
+    def log_measure_at(
+        self, parameters: jax.Array, configurations: jax.Array
+    ) -> tuple[vmc.Estimate, vmc.Forces, jax.Array]:
+        """The usual energy and forces from configurations of |psi|^2, as many as `measure` takes."""
+        return self._log_estimates(
+            vmc.log_evaluate_widely(
+                self.log_amplitude, parameters, self.operator, configurations, BATCHES
+            )
+        )
+
+    def log_measure(self, key: jax.Array, step: vmc.Step, move: vmc.Exchange) -> vmc.Estimate:
+        """The usual energy at a step of the usual way, from BATCHES times its samples."""
+        arrays = vmc.log_sample_widely(
+            key,
+            self.log_amplitude,
+            self.operator,
+            step.parameters,
+            step.walkers.configurations,
+            BATCHES,
+            self.settings,
+            move,
+        )
+        return self._log_estimates(arrays)[0]
+
+    def relative_error(self, energy: Any) -> float:
+        return abs(float(np.real(energy)) - self.energy) / abs(self.energy)
+
+
+@dataclass
+class Record:
+    """What a run leaves behind."""
+
+    energies: list[complex] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    first_broken: int | None = None
+    stuck: float = 0.0
+    released: vmc.Step | None = None
+    last: vmc.Step | None = None
+
+
+def progress(steps: Iterator[vmc.Step], total: int, label: str) -> Iterator[vmc.Step]:
+    """With a bar, if tqdm is installed and somebody watches."""
+    if importlib.util.find_spec("tqdm") is None or not sys.stderr.isatty():
+        return steps
+    import tqdm
+
+    return iter(tqdm.tqdm(steps, label, total, leave=False))
+
+
+def run(problem: Problem, steps: Iterator[vmc.Step], total: int, label: str) -> Record:
+    """Follow a run to its end, or to the first energy or force that is not finite."""
+    record = Record()
+    say(f"\n{label}\n  step    energy       error    rel. error   on nodes   accepted")
+    idle = np.zeros(problem.settings.chains, int)
+    before = None
+    for number, step in enumerate(progress(steps, total, label)):
+        energy, error = complex(step.energy.mean), float(step.energy.error)
+        record.energies.append(energy)
+        record.errors.append(error)
+        sound = np.isfinite(energy) and bool(jnp.isfinite(step.forces.mean).all())
+        if number % max(total // 10, 1) == 0 or number in (problem.released, total - 1) or not sound:
+            say(
+                f"{number:6d} {energy.real:11.5f} {error:11.5f} {problem.relative_error(energy):12.1e}"
+                f" {float(step.nodes):9.1%} {float(step.acceptance):10.1%}"
+            )
+        if not sound:
+            record.first_broken = number
+            break
+        here = np.asarray(step.walkers.configurations)
+        idle = np.where(before is not None and (here == before).all(1), idle + 1, 0)
+        before = here
+        if number == problem.released:
+            record.released = step
+            record.stuck = float((idle >= 10).mean())
+        record.last = step
+    return record
+
+
+@dataclass
+class GradientCheck:
+    """A sampled gradient against the exact one."""
+
+    bias: float
+    largest: float
+    typical: float
+
+    def cells(self) -> tuple[str, str, str]:
+        return f"{self.bias:.1%}", f"{self.largest:.1f}", f"{self.typical:.1f}"
+
+
+def check_gradient(gradient: vmc.Forces, exact: jax.Array) -> GradientCheck:
+    """The distance from the exact gradient, relative to it and in standard errors (largest, rms)."""
+    off, error = np.asarray(gradient.mean - exact), np.asarray(gradient.error)
+    scores = off[error > 0] / error[error > 0]
+    return GradientCheck(
+        float(np.linalg.norm(off) / np.linalg.norm(exact)),
+        float(np.abs(scores).max()),
+        float(np.sqrt(np.mean(scores**2))),
+    )
+
+
+def check_gradients(
+    problem: Problem, step: vmc.Step, key: jax.Array
+) -> tuple[GradientCheck, GradientCheck]:
+    """Ours from Metropolis samples, and the usual one from as many perfect samples of |psi|^2."""
+    parameters = step.parameters
+    exact = problem.full_sum(parameters)
+    _, ours = problem.measure(jax.random.fold_in(key, 0), step)
+    shape = (problem.settings.chains, problem.settings.samples * BATCHES)
+    configurations = jax.jit(vmc.exact_samples, static_argnums=3)(
+        jax.random.fold_in(key, 1), problem.space, exact.probabilities, shape
+    )
+    usual, error = problem.log_measure_at(parameters, configurations)[1]
+    gradient = vmc.Forces(2 * np.real(usual), 2 * error)
+    return check_gradient(ours, exact.gradient), check_gradient(gradient, exact.gradient)
+
+
+def plot(file: str, problem: Problem, ours: Record, usual: Record, wide: Record) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
+    for record, label in (
+        (usual, "log psi, exchange of neighbours"),
+        (wide, "log psi, exchange of any two"),
+        (ours, "psi as LogArray"),
+    ):
+        finite = np.isfinite(record.energies)
+        count = int(finite.argmin()) if not finite.all() else len(finite)
+        energies = np.real(record.energies[:count])
+        axes.errorbar(range(count), energies, record.errors[:count], label=label, lw=1, elinewidth=0.6)
+    axes.axhline(problem.energy, color="black", lw=0.8, label="exact diagonalisation")
+    axes.axvline(problem.released, color="grey", ls=":", lw=0.8)
+    axes.annotate("cloud released", (problem.released, 0.97), (3, 0), ("data", "axes fraction"),
+                  textcoords="offset points", va="top", fontsize=8)  # fmt: skip
+    axes.set(xlabel="step", ylabel="energy", ylim=(1.08 * problem.energy, 0.4 * problem.energy))
+    axes.legend(loc="upper right", fontsize=8)
+    figure.savefig(file, dpi=150)
+    say(f"\nwrote {file}")
+
+
+@dataclass
+class Final:
+    """The last state of a run: its energy from many samples, and by full summation."""
+
+    energy: complex
+    error: float
+    exact: float
+
+    @property
+    def score(self) -> float:
+        return abs(self.energy.real - self.exact) / self.error
+
+
+def final(problem: Problem, step: vmc.Step, estimate: vmc.Estimate) -> Final:
+    exact = float(problem.full_sum(step.parameters).energy)
+    return Final(complex(estimate.mean), float(estimate.error), exact)
+
+
+def table(rows: list[tuple[str, ...]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        say("  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)))
+
+
+def summary(
+    problem: Problem,
+    derivatives: tuple[float, float],
+    records: list[Record],
+    finals: list[Final | None],
+    checks: tuple[GradientCheck, GradientCheck],
+    total: int,
+) -> None:
+    ours, usual = checks
+    say("\n(1) the derivative of exp(log(a - b)) by a, at a = b = 1 (exactly 1)")
+    table([("plain JAX", str(derivatives[0])), ("LogArrays", str(derivatives[1]))])
+    say(f"\n(2) gradient of the energy at step {problem.released}, on the nodes, against the exact one")
+    table(
+        [
+            ("", "off by", "largest z", "rms z"),
+            ("psi as LogArray, Metropolis samples of a density that covers nodes", *ours.cells()),
+            ("log psi, perfect samples of |psi|^2", *usual.cells()),
+        ]
+    )
+    say("\n    the whole run")
+    rows = [
+        ("", "psi as LogArray", "log psi", "log psi"),
+        ("moves of the sampler", "neighbours", "neighbours", "any two spins"),
+        ("came through", *(ending(record, total) for record in records)),
+        ("chains stuck at release", *(f"{record.stuck:.0%}" for record in records)),
+        ("energy of the last state", *(f"{x.energy.real:.5f}" if x else "-" for x in finals)),
+        ("  standard error", *(f"{x.error:.5f}" if x else "-" for x in finals)),
+        ("  exactly, by full sum", *(f"{x.exact:.5f}" if x else "-" for x in finals)),
+        ("  off by standard errors", *(f"{x.score:.1f}" if x else "-" for x in finals)),
+        ("relative error to exact", *(
+            f"{problem.relative_error(x.energy):.1e}" if x else "-" for x in finals
+        )),  # fmt: skip
+    ]
+    table(rows)
+
+
+def ending(record: Record, total: int) -> str:
+    broken = record.first_broken
+    return f"all {total} steps" if broken is None else f"not finite at step {broken}"
+
+
+def main(argv: list[str] | None = None) -> int:
+    given = arguments(argv)
+    jax.config.update("jax_enable_x64", True)
+    begin = time.perf_counter()
+    derivatives = recipe()
+    problem = Problem(given.sites, given.steps)
+    start = problem.full_sum(problem.parameters)
+    say(f"logspace {ls.__version__} on jax {jax.__version__} ({jax.devices()[0].platform})")
+    say(f"Heisenberg ring of {given.sites} spins, lowest triplet; exact energy {problem.energy:.6f}")
+    say(
+        f"{problem.parameters.size} parameters. psi is exactly 0 on {int(start.nodes)} of "
+        f"{problem.space.size} configurations, d psi is not on {int(start.first_order_nodes)} of these."
+    )
+    say(
+        f"Until step {problem.released} only the Jastrow factor moves, and the nodes stay. Then all "
+        "parameters move; the forces that open the nodes come from the nodes."
+    )
+    key = partial(jax.random.fold_in, jax.random.key(given.seed))
+    setup = (problem.operator, problem.parameters, given.steps, problem.settings, problem.trainable)
+    near, far = vmc.Exchange(1), vmc.Exchange(given.sites // 2)
+    ours = run(
+        problem,
+        vmc.descend(key(0), problem.amplitude, *setup, near),
+        given.steps,
+        "psi as LogArray, samples of a density that covers nodes, exchange of neighbours",
+    )
+    checks = check_gradients(problem, ours.released, key(1))
+    finals = [final(problem, ours.last, problem.measure(key(2), ours.last)[0])]
+    records = [ours]
+    for number, move, name in ((3, near, "neighbours"), (4, far, "any two spins")):
+        record = run(
+            problem,
+            vmc.descend_log_amplitude(key(number), problem.log_amplitude, *setup, move),
+            given.steps,
+            f"log psi, samples of |psi|^2, exchange of {name}",
+        )
+        records.append(record)
+        last = record.last if record.first_broken is None else None
+        finals.append(last and final(problem, last, problem.log_measure(key(5), last, move)))
+    summary(problem, derivatives, records, finals, checks, given.steps)
+    if given.plot:
+        plot(given.plot, problem, *records)
+    say(f"\n{time.perf_counter() - begin:.0f} seconds")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,403 @@
+"""Products of powers: where pairs cancel.
+
+Every value has a list of factors (base, exponent). Products join the lists, powers multiply the
+exponents, and equal bases, the same `Value`, are collected. One mechanism thus sees that
+
+- ``sign(b) * |b|`` is b, ``sqrt(b)**2`` and ``exp(0.5 * log(b)) ** 2`` are b,
+- ``exp(a - m) * exp(m)`` is exp(a), whatever m is, also where it is -inf,
+- ``|b|**2`` is ``b * conj(b)``, which has derivatives at zero.
+
+A base that can be zero is not cancelled against its inverse: x / x is nan at 0 and remains so. An
+exponential is never zero, so it is.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from .. import _numerics as num
+from .value import NUMBER, Form, Graph, Value, is_constant, numerically, plainly
+
+Factors = Sequence[tuple[Value, float]]
+
+
+def exponential(graph: Graph, r: Value) -> Value:
+    """The value e**r of a plain r."""
+    if is_constant(r, 0.0):
+        return graph.constant(1, r.shape, r.dtype)
+    value, new = graph.node("exp", (r,), plain=plainly(lax.exp, r), number=_number_of_exp(r))
+    if new:
+        value.exponent = r
+        value.risky = True
+        value.nonnegative = value.positive = not value.is_complex
+        value.positive = True
+        value.factors = _split_shift(graph, value, r)
+    return value
+
+
+def _number_of_exp(r: Value) -> Form:
+    extremum = _EXTREMA.get(r.operation)
+    if extremum is not None and all(
+        o.is_log and (o.shape == r.shape or len(r.operands) == 1) for o in r.operands
+    ) and not r.is_complex:
+        # exp is monotone: the exponential of the largest logarithm is the largest number
+        def of_numbers(*numbers: num.Scaled) -> num.Scaled:
+            return extremum(numbers, r.params)
+
+        needs = tuple((o.antilog, NUMBER) for o in r.operands if o.antilog is not None)
+        return Form(of_numbers, needs)
+    return plainly(num.from_log, r)
+
+
+_EXTREMA = {
+    "reduce_max": lambda x, axes: num.reduce_extremum(x[0], axes, True),
+    "reduce_min": lambda x, axes: num.reduce_extremum(x[0], axes, False),
+    "max": lambda x, _: num.maximum(x[0], x[1]),
+    "min": lambda x, _: num.minimum(x[0], x[1]),
+}
+
+
+def _split_shift(graph: Graph, value: Value, r: Value) -> Factors:
+    """exp(a - m) as exp(a) / exp(m), where m looks like a shift: constant along some axis."""
+    if r.operation == "neg":
+        return ((exponential(graph, r.operands[0]), -1.0),)
+    if r.operation in ("sub", "add") and all(o.is_float for o in r.operands):
+        a, m = r.operands
+        if r.operation == "add" and _is_shift(a):
+            a, m = m, a
+        if _is_shift(m) and a.shape == m.shape == r.shape and a.dtype == m.dtype:
+            sign = -1.0 if r.operation == "sub" else 1.0
+            factors, _ = merge(
+                exponential(graph, a).factors, raised(exponential(graph, m).factors, sign)
+            )
+            return factors
+    return ((value, 1.0),)
+
+
+def _is_shift(m: Value) -> bool:
+    return m.operation in ("view", "stop_gradient", "reduce_max", "max") or (
+        m.operation == "convert_element_type" and _is_shift(m.operands[0])
+    )
+
+
+def guard(graph: Graph, v: Value) -> Value:
+    """v where it has a real logarithm, nan where it is negative: exp(log(v))."""
+    if v.is_complex or v.nonnegative:
+        return v
+    value, new = graph.node(
+        "guard", (v,), plain=plainly(_nan_where_negative, v), number=numerically(_guard_number, v)
+    )
+    if new:
+        value.nonnegative = True
+        value.risky, value.weak_type = v.risky, v.weak_type
+    return value
+
+
+def _nan_where_negative(a: jax.Array) -> jax.Array:
+    return lax.select(lax.lt(a, lax.full_like(a, 0)), lax.full_like(a, np.nan), a)
+
+
+def _guard_number(x: num.Scaled) -> num.Scaled:
+    negative = lax.lt(x.significand, lax.full_like(x.significand, 0))
+    return num.Scaled(
+        lax.select(negative, lax.full_like(x.significand, np.nan), x.significand),
+        lax.select(negative, lax.full_like(x.exponent, 0), x.exponent),
+    )
+
+
+class Gain(NamedTuple):
+    """What collecting factors achieved."""
+
+    #: A root became whole, a sign met its modulus, a mask its coefficient.
+    regular: bool = False
+    #: An exponential met its inverse.
+    range: bool = False
+
+
+def merge(*lists: Factors) -> tuple[tuple[tuple[Value, float], ...], Gain]:
+    """The factors of a product, collected."""
+    table: dict[tuple[int, bool], tuple[Value, float]] = {}
+    regular = wide = False
+    for factors in lists:
+        for base, e in factors:
+            key = (id(base), base.is_exponential or e > 0)
+            if key not in table:
+                table[key] = (base, e)
+                continue
+            old = table[key][1]
+            table[key] = (base, old + e)
+            if base.is_exponential:
+                wide |= old * e < 0
+            elif base.operation == "abs" or not (old.is_integer() and e.is_integer()):
+                regular = True
+    collected = [
+        (base, _snapped(e, base.dtype)) for base, e in table.values()
+        if e != 0.0 and not is_constant(base, 1.0)
+    ]  # fmt: skip
+    for absorb in (_absorb_sign, _absorb_live):
+        collected, absorbed = absorb(collected)
+        regular |= absorbed
+    return tuple(collected), Gain(regular, wide)
+
+
+def _snapped(e: float, dtype: Any) -> float:
+    """An exponent that rounding has moved off a half integer, as (1 / ln 2) * ln 2, put back."""
+    nearest = round(2 * e) / 2
+    return nearest if abs(e - nearest) <= 4 * np.finfo(dtype).eps * abs(e) else e
+
+
+def _absorb_sign(factors: list[tuple[Value, float]]) -> tuple[list[tuple[Value, float]], bool]:
+    """sign(b) * |b|**p = b * |b|**(p - 1), for p >= 1."""
+    moduli = {}
+    for i, (base, e) in enumerate(factors):
+        inner = base.operands[0] if base.operation == "convert_element_type" else base
+        if inner.operation == "abs" and e >= 1:
+            moduli[id(inner.operands[0])] = i
+    if not moduli:
+        return factors, False
+    out: list[Any] = list(factors)
+    extra: list[tuple[Value, float]] = []
+    for i, (base, e) in enumerate(factors):
+        if base.operation != "sign" or e != 1.0:
+            continue
+        whole = base.operands[0]
+        core = whole.operands[0] if whole.operation == "conj" else whole
+        at = moduli.pop(id(core), None)
+        if at is None:
+            continue
+        modulus, power_of_modulus = factors[at]
+        out[i] = (whole, 1.0)
+        out[at] = (modulus, power_of_modulus - 1) if power_of_modulus > 1 else None
+    kept = [f for f in out if f is not None] + extra
+    return kept, kept != factors
+
+
+def _absorb_live(factors: list[tuple[Value, float]]) -> tuple[list[tuple[Value, float]], bool]:
+    """b * live(b) = b, where live(b) is 0 where b is 0 and 1 elsewhere."""
+    live = {id(b.operands[0]): i for i, (b, e) in enumerate(factors) if b.operation == "live"}
+    if not live:
+        return factors, False
+    present = {_root_id(base) for base, e in factors if e >= 1}
+    dropped = {i for b, i in live.items() if b in present}
+    return [f for i, f in enumerate(factors) if i not in dropped], bool(dropped)
+
+
+def _root_id(base: Value) -> int:
+    return id(base.operands[0]) if base.operation == "convert_element_type" else id(base)
+
+
+def raised(factors: Factors, power: float) -> tuple[tuple[Value, float], ...]:
+    return tuple((base, e * power) for base, e in factors)
+
+
+def power_factors(
+    graph: Graph, v: Value, power: float
+) -> tuple[tuple[tuple[Value, float], ...], bool]:
+    """The factors of v**power, and whether that is simpler than the power of v.
+
+    A power that is not an integer distributes over factors that are not negative; x**2 is |x|**2.
+    """
+    if float(power).is_integer():
+        # a root that becomes whole again has lost its singularity
+        factors = tuple((b, _snapped(e * power, b.dtype)) for b, e in v.factors)
+        whole = any(
+            not e.is_integer() and raised_e.is_integer()
+            for (_, e), (_, raised_e) in zip(v.factors, factors, strict=True)
+        )
+        even_modulus = any(b.operation == "abs" for b, _ in v.factors) and power != 1
+        return factors, whole or even_modulus
+    if v.is_complex:
+        return ((v, float(power)),), False
+    factors = []
+    for base, e in v.factors:
+        if not base.nonnegative:
+            if not (e.is_integer() and int(e) % 2 == 0):
+                return ((guard(graph, v), float(power)),), False
+            base = absolute(graph, base)
+        factors.append((base, _snapped(e * power, base.dtype)))
+    return tuple(factors), False
+
+
+def absolute(graph: Graph, v: Value, plain: Form | None = None) -> Value:
+    """|v|, of a product the product of the moduli."""
+    if v.nonnegative and not v.is_complex:
+        return v
+    if v.operation == "conj" or v.operation == "neg":
+        return absolute(graph, v.operands[0], plain)
+    dtype = np.empty(0, v.dtype).real.dtype
+    if len(v.factors) > 1 or v.factors[0][0] is not v:
+        factors, _ = merge(
+            *(raised(absolute(graph, base).factors, e) for base, e in v.factors)
+        )
+        return product(graph, factors, v.shape, dtype)
+    if v.exponent is not None and v.is_complex:
+        r = v.exponent
+        real_part, new = graph.node(
+            "real", (r,), dtype=dtype, plain=plainly(lax.real, r)
+        )
+        return exponential(graph, real_part)
+    value, new = graph.node(
+        "abs",
+        (v,),
+        dtype=dtype,
+        plain=plainly(lax.abs, v) if plain is None else plain,
+        number=numerically(num.absolute, v),
+    )
+    if new:
+        value.nonnegative = True
+        value.risky, value.positive = v.risky, v.positive
+        value.normalised_axes = v.normalised_axes
+    return value
+
+
+def sign(graph: Graph, v: Value) -> Value:
+    """v / |v|; factors that are not negative have no part in it."""
+    if v.is_complex:
+        if v.operation == "sign":
+            return v
+    elif len(v.factors) > 1 or v.factors[0][0] is not v:
+        signed = [(b, e) for b, e in v.factors if not b.nonnegative]
+        if len(signed) == 1 and signed[0][1] == 1.0:
+            return sign(graph, signed[0][0])
+    plain = numerically(num.sign, v) if v.risky else plainly(lax.sign, v)
+    value, new = graph.node("sign", (v,), plain=plain, number=None)
+    return value
+
+
+def product(
+    graph: Graph,
+    factors: Factors,
+    shape: Sequence[int],
+    dtype: Any,
+    *,
+    plain: Form | None = None,
+) -> Value:
+    """The value of a list of factors: the base itself if there is one to the power one."""
+    factors = tuple(factors)
+    if not factors:
+        return graph.constant(1, shape, dtype)
+    if len(factors) == 1 and factors[0][1] == 1.0:
+        return factors[0][0]
+    if len(factors) == 1 and factors[0][1] == 2.0 and factors[0][0].operation == "abs":
+        return _square_of_modulus(graph, factors[0][0])
+    bases = tuple(base for base, _ in factors)
+
+    def of_numbers(*numbers: num.Scaled) -> num.Scaled:
+        return _evaluate(numbers, exponents)
+
+    needs = tuple(
+        (_square_of_modulus(graph, b), NUMBER) if _is_even_modulus(b, e) else (b, NUMBER)
+        for b, e in factors
+    )
+    exponents = tuple(e / 2 if _is_even_modulus(b, e) else e for b, e in factors)
+    value, new = graph.node(
+        "product",
+        bases,
+        tuple(e for _, e in factors),
+        shape=shape,
+        dtype=dtype,
+        plain=plain,
+        number=Form(of_numbers, needs),
+    )
+    if new:
+        value.factors = factors
+        value.risky = True
+        value.positive = all(b.positive for b in bases)
+        value.nonnegative = all(
+            b.nonnegative or (e.is_integer() and int(e) % 2 == 0) for b, e in factors
+        ) and not value.is_complex
+    return value
+
+
+def _is_even_modulus(base: Value, e: float) -> bool:
+    return base.operation == "abs" and e.is_integer() and int(e) % 2 == 0
+
+
+def _square_of_modulus(graph: Graph, modulus: Value) -> Value:
+    """|b|**2 as conj(b) * b, which has every derivative at zero."""
+    b = modulus.operands[0]
+    plain = None if b.risky else plainly(_plain_abs2, b)
+    value, new = graph.node(
+        "abs2", (b,), dtype=modulus.dtype, plain=plain, number=numerically(num.abs2, b)
+    )
+    if new:
+        value.nonnegative, value.risky = True, b.risky
+        value.factors = ((modulus, 2.0),)
+    return value
+
+
+def _plain_abs2(a: jax.Array) -> jax.Array:
+    if jax.numpy.iscomplexobj(a):
+        re, im = lax.real(a), lax.imag(a)
+        return lax.add(lax.mul(re, re), lax.mul(im, im))
+    return lax.mul(a, a)
+
+
+def power_of_number(x: num.Scaled, e: float) -> num.Scaled:
+    """x**e for a known real exponent."""
+    if e.is_integer():
+        return num.integer_power(x, int(e))
+    if e == 0.5:
+        return num.sqrt(x)
+    if (2 * e).is_integer() and abs(e) < 8:
+        return num.integer_power(num.sqrt(x), int(2 * e))
+    return num.power(x, num.constant_like(x.significand, e))
+
+
+def _evaluate(numbers: Sequence[num.Scaled], exponents: Sequence[float]) -> num.Scaled:
+    """Positive powers multiplied, then divided by the negative ones."""
+    above: list[num.Scaled] = []
+    below: list[num.Scaled] = []
+    for x, e in zip(numbers, exponents, strict=True):
+        (above if e > 0 else below).append(power_of_number(x, abs(e)))
+
+    def multiplied(parts: list[num.Scaled]) -> num.Scaled:
+        out = parts[0]
+        for part in parts[1:]:
+            out = num.multiply(out, part)
+        return out
+
+    if not below:
+        return multiplied(above)
+    if not above:
+        return num.reciprocal(multiplied(below))
+    return num.divide(multiplied(above), multiplied(below))
+
+
+def logarithm(
+    graph: Graph,
+    antilog: Value,
+    plain: Form,
+    key: tuple[str, Sequence[Value], Any],
+    *,
+    harmless: bool,
+    shape: Sequence[int] | None = None,
+) -> Value:
+    """The logarithm of a value, with its own plain form."""
+    operation, operands, params = key
+    value, new = graph.node(
+        operation,
+        operands,
+        params,
+        shape=antilog.shape if shape is None else shape,
+        dtype=antilog.dtype,
+        plain=plain,
+    )
+    if new:
+        value.antilog = antilog
+        value.harmless = harmless
+    return value
+
+
+def antilog_of(graph: Graph, v: Value) -> Value:
+    """exp(v): the number behind a logarithm, or the exponential of a plain value."""
+    return v.antilog if v.antilog is not None else exponential(graph, v)
+
+
+def log_of_number(antilog: Value) -> Form:
+    """The plain form of log(antilog), from its number."""
+    return numerically(num.log, antilog)

@@ -1,0 +1,384 @@
+"""Sums, products, quotients and powers of two operands or one."""
+
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+
+from .. import _numerics as num
+from .algebra import (
+    absolute,
+    antilog_of,
+    log_of_number,
+    logarithm,
+    merge,
+    power_factors,
+    power_of_number,
+    product,
+    raised,
+    sign,
+)
+from .movement import broadcast_to
+from .power import array_power, safe_power
+from .rules import Operation, rule
+from .special import difference_of_exponentials, expm1_node, is_infinite_shift, logistic_node
+from .value import Form, Graph, Value, is_constant, numerically, plainly
+from .zero_coefficients import masked_product, shielded_product
+
+
+def _operands(graph: Graph, operation: Operation, x: Value, y: Value) -> tuple[Value, Value]:
+    return broadcast_to(graph, x, operation.shape), broadcast_to(graph, y, operation.shape)
+
+
+@rule("add", "sub", "add_any")
+def _sum(graph: Graph, operation: Operation, *operands: Value) -> Value | None:
+    if not all(v.is_float for v in operands):
+        return None
+    x, y = _operands(graph, operation, *operands)
+    sign_of_y = -1.0 if operation.name == "sub" else 1.0
+    if x.is_log or y.is_log:
+        return _sum_of_logs(graph, operation, operands, x, y, sign_of_y)
+    if operation.name == "sub" and x is y:
+        return _difference_with_itself(graph, operation, x)
+    special = _sum_with_one(graph, x, y, sign_of_y)
+    if special is not None:
+        return special
+    function = num.subtract if sign_of_y < 0 else num.add
+    number: Form | None = numerically(function, x, y)
+    if sign_of_y < 0 and x.exponent is not None and y.exponent is not None and not x.is_complex:
+        number = plainly(difference_of_exponentials, x.exponent, y.exponent)
+    risky = x.risky or y.risky
+    shared = _shared_shift(graph, x, y, function)
+    value, new = graph.node(
+        operation.name, (x, y), dtype=x.dtype, shape=operation.shape,
+        plain=operation.plain(operands), number=number if risky else None,
+    )  # fmt: skip
+    if new:
+        if shared is not None:
+            value.factors = shared
+        value.risky = risky
+        value.nonnegative = x.nonnegative and y.nonnegative and sign_of_y > 0
+        value.positive = value.nonnegative and (_bounded(x) or _bounded(y))
+    return value
+
+
+def _shared_shift(
+    graph: Graph, x: Value, y: Value, function: Any
+) -> tuple[tuple[Value, float], ...] | None:
+    """exp(a - m) + exp(b - m) as (exp(a) + exp(b)) / exp(m)."""
+    if (len(x.factors) == 1 and x.factors[0][0] is x) or x.is_complex:
+        return None
+    of_y = {id(b): e for b, e in y.factors}
+    shift = tuple((b, e) for b, e in x.factors if b.is_exponential and of_y.get(id(b)) == e)
+    if not shift or len(shift) == len(x.factors) or len(shift) == len(y.factors):
+        return None
+    names = {id(b) for b, _ in shift}
+    rest = [
+        product(graph, [f for f in v.factors if id(f[0]) not in names], x.shape, x.dtype)
+        for v in (x, y)
+    ]
+    number = numerically(function, *rest)
+    value, new = graph.node(function.__name__, rest, number=number)
+    if new:
+        value.risky = True
+        value.nonnegative = all(v.nonnegative for v in rest) and function is num.add
+    return (*shift, (value, 1.0))
+
+
+def _bounded(v: Value) -> bool:
+    """Known to stay away from zero, so that a sum with it does."""
+    return v.constant is not None and bool(v.constant > 0)
+
+
+def _difference_with_itself(graph: Graph, operation: Operation, x: Value) -> Value:
+    """x - x: zero with the derivative of zero, nan where x is not finite."""
+
+    def zero(a: jax.Array) -> jax.Array:
+        return lax.sub(lax.stop_gradient(a), lax.stop_gradient(a))
+
+    value, _ = graph.node("zero", (x,), plain=plainly(zero, x), shape=operation.shape)
+    return value
+
+
+def _sum_of_logs(
+    graph: Graph, operation: Operation, operands: Any, x: Value, y: Value, sign_of_y: float
+) -> Value:
+    """log a + log b = log(a b); a plain operand p is log(e**p)."""
+    a, b = antilog_of(graph, x), antilog_of(graph, y)
+    factors, gain = merge(a.factors, raised(b.factors, sign_of_y))
+    antilog = product(graph, factors, operation.shape, x.dtype)
+    harmless = all(v.harmless or not v.is_log for v in (x, y))
+    plain = operation.plain(operands)
+    if gain.regular or (gain.range and not harmless):
+        plain = log_of_number(antilog)
+        graph.note("cancelled", "a pair cancels in a sum of logarithms")
+    elif gain.range:
+        shift = next((v for v in (x, y) if is_infinite_shift(v)), None)
+        if shift is not None and sign_of_y > 0:
+            plain = _unless_shift_is_zero(plain, shift)
+    if antilog.constant is not None:
+        plain = log_of_number(antilog)
+    return logarithm(graph, antilog, plain, (operation.name, (x, y), None), harmless=harmless,
+                     shape=operation.shape)  # fmt: skip
+
+
+def _unless_shift_is_zero(plain: Form, shift: Value) -> Form:
+    """log(sum(exp(a - m))) + m where all a are -inf: m itself, instead of nan."""
+
+    def guarded(m: jax.Array, *arrays: jax.Array) -> jax.Array:
+        none = lax.eq(m, lax.full_like(m, -np.inf))
+        return lax.select(none, m, plain.function(*arrays))
+
+    return Form(guarded, ((shift, "plain"), *plain.needs))
+
+
+def _sum_with_one(graph: Graph, x: Value, y: Value, sign_of_y: float) -> Value | None:
+    """exp(r) - 1, 1 - exp(r) and 1 - logistic(r), which keep their digits as expm1 and logistic."""
+    if x.is_complex:
+        return None
+    if is_constant(y, sign_of_y * -1.0) and x.exponent is not None:
+        return expm1_node(graph, x.exponent, x, 1.0)
+    if sign_of_y < 0 and is_constant(x, 1.0):
+        if y.exponent is not None:
+            return expm1_node(graph, y.exponent, y, -1.0)
+        if y.operation == "logistic":
+            return logistic_node(graph, y.operands[0], y)
+    if sign_of_y > 0:
+        for one, other in ((x, y), (y, x)):
+            if is_constant(one, 1.0) and other.operation == "neg":
+                return _sum_with_one(graph, one, other.operands[0], -1.0)
+    return None
+
+
+@rule("mul")
+def _product(graph: Graph, operation: Operation, *operands: Value) -> Value | None:
+    if not all(v.is_float for v in operands):
+        return None
+    x, y = _operands(graph, operation, *operands)
+    if x.is_log != y.is_log:
+        log, coefficient = (x, y) if x.is_log else (y, x)
+        return _multiple_of_log(graph, operation, operands, log, coefficient)
+    if x.is_log:
+        return None
+    for imaginary, angle in ((x, y), (y, x)):
+        turn = _turn(graph, operation, imaginary, angle, operands)
+        if turn is not None:
+            return turn
+    factors, gain = merge(x.factors, y.factors)
+    risky = x.risky or y.risky
+    if gain.regular or (gain.range and risky):
+        graph.note("cancelled", "a pair cancels in a product")
+        return product(graph, factors, operation.shape, operation.dtype)
+    value, new = graph.node(
+        "mul", (x, y), shape=operation.shape, plain=operation.plain(operands),
+        number=numerically(num.multiply, x, y) if risky else None,
+    )  # fmt: skip
+    if new:
+        plain = shielded_product(graph, operation, x, y)
+        if plain is not None:
+            value.forms["plain"] = plain
+        value.factors = factors
+        value.risky = risky
+        value.nonnegative = (x.nonnegative and y.nonnegative) or (x is y and not x.is_complex)
+        value.positive = x.positive and y.positive
+        value.exponent = _combined_exponent(graph, x, y, "add")
+    return value
+
+
+def _combined_exponent(graph: Graph, x: Value, y: Value, name: str) -> Value | None:
+    """exp(a) * exp(b) = exp(a + b)."""
+    if x.exponent is None or y.exponent is None or x.is_complex:
+        return None
+    function = lax.add if name == "add" else lax.sub
+    value, _ = graph.node(name, (x.exponent, y.exponent), shape=x.shape,
+                          plain=plainly(function, x.exponent, y.exponent))  # fmt: skip
+    return value
+
+
+def _turn(
+    graph: Graph, operation: Operation, imaginary: Value, angle: Value, operands: Any
+) -> Value | None:
+    """1j * angle(b) is the logarithm of sign(b)."""
+    if not imaginary.is_complex or imaginary.constant is None or imaginary.constant.real != 0:
+        return None
+    if angle.operation != "convert_element_type" or angle.operands[0].operation != "angle":
+        return None
+    base = angle.operands[0].operands[0]
+    if base.dtype != operation.dtype:
+        return None
+    factors = ((sign(graph, base), float(imaginary.constant.imag)),)
+    antilog = product(graph, factors, operation.shape, operation.dtype)
+    return logarithm(graph, antilog, operation.plain(operands), ("mul", (imaginary, angle), None),
+                     harmless=False)  # fmt: skip
+
+
+def _multiple_of_log(
+    graph: Graph, operation: Operation, operands: Any, log: Value, c: Value
+) -> Value | None:
+    """c * log(a) = log(a**c)."""
+    a = log.antilog
+    assert a is not None
+    if c.constant is not None and np.imag(c.constant) == 0 and np.isfinite(c.constant):
+        power = float(np.real(c.constant))
+        if a.is_complex and not power.is_integer():
+            factors = raised(a.factors, power) if _splits(a) else ((a, power),)
+            regular = False
+        else:
+            factors, regular = power_factors(graph, a, power)
+        factors, gain = merge(factors)
+        antilog = product(graph, factors, operation.shape, operation.dtype)
+        plain = operation.plain(operands)
+        if regular and not log.harmless:
+            plain = log_of_number(antilog)
+        if power == 0:
+            plain = masked_product(graph, operation, log, c)
+    else:
+        factors = tuple(
+            (array_power(graph, base, e, c), 1.0) for base, e in a.factors
+        )
+        factors, _ = merge(factors)
+        antilog = product(graph, factors, operation.shape, operation.dtype)
+        plain = masked_product(graph, operation, log, c)
+    return logarithm(graph, antilog, plain, ("mul", (log, c), None), harmless=log.harmless,
+                     shape=operation.shape)  # fmt: skip
+
+
+def _splits(a: Value) -> bool:
+    """Whether fractional powers distribute over the factors: at most one is not positive."""
+    return sum(not (b.is_exponential or b.nonnegative) for b, _ in a.factors) <= 1
+
+
+@rule("div")
+def _quotient(graph: Graph, operation: Operation, *operands: Value) -> Value | None:
+    if not all(v.is_float for v in operands):
+        return None
+    x, y = _operands(graph, operation, *operands)
+    if x.is_log or y.is_log:
+        if y.constant is None or y.constant == 0 or not np.isfinite(y.constant):
+            return None
+        inverse = graph.constant(1 / y.constant, y.shape, y.dtype)
+        return _multiple_of_log(graph, operation, operands, x, inverse)
+    factors, gain = merge(x.factors, raised(y.factors, -1.0))
+    risky = x.risky or y.risky
+    inverted_twice = is_constant(x, 1.0) and len(factors) == 1 and factors[0][1] == 1.0
+    if gain.regular or inverted_twice or (gain.range and risky):
+        graph.note("cancelled", "a pair cancels in a quotient")
+        return product(graph, factors, operation.shape, operation.dtype)
+    value, new = graph.node(
+        "div", (x, y), shape=operation.shape,
+        # an overflowed denominator has lost the quotient, or its derivative
+        plain=None if y.risky else operation.plain(operands),
+        number=numerically(num.divide, x, y),
+    )  # fmt: skip
+    if new:
+        if y.risky:
+            graph.note("kept", "a quotient whose denominator may overflow is formed as a number")
+        value.factors = factors
+        value.risky = risky
+        value.nonnegative = x.nonnegative and y.nonnegative
+        value.positive = x.positive and y.positive
+        value.exponent = _combined_exponent(graph, x, y, "sub")
+    return value
+
+
+@rule("neg")
+def _negative(graph: Graph, operation: Operation, x: Value) -> Value | None:
+    if not x.is_float:
+        return None
+    if x.is_log:
+        antilog = product(graph, raised(x.antilog.factors, -1.0), x.shape, x.dtype)
+        return logarithm(graph, antilog, operation.plain((x,)), ("neg", (x,), None),
+                         harmless=x.harmless)  # fmt: skip
+    if x.operation == "neg":
+        return x.operands[0]
+    value, new = graph.node("neg", (x,), plain=operation.plain((x,)),
+                            number=numerically(num.negative, x))  # fmt: skip
+    if new:
+        value.risky = x.risky
+        if x.constant is not None:
+            value.constant = -x.constant
+        if len(x.factors) > 1 or x.factors[0][0] is not x:
+            minus = graph.constant(-1, x.shape, x.dtype)
+            value.factors = ((minus, 1.0), *x.factors)
+    return value
+
+
+_STATIC_POWERS = {"square": 2.0, "sqrt": 0.5, "rsqrt": -0.5}
+
+
+@rule("integer_pow", "square", "sqrt", "rsqrt")
+def _static_power(graph: Graph, operation: Operation, x: Value) -> Value | None:
+    if not x.is_float or x.is_log:
+        return None
+    power = _STATIC_POWERS.get(operation.name)
+    power = float(operation.params["y"]) if power is None else power
+    return power_value(graph, operation, (x,), x, power)
+
+
+def power_value(
+    graph: Graph, operation: Operation, operands: Any, x: Value, power: float
+) -> Value:
+    factors, regular = power_factors(graph, x, power)
+    if regular:
+        graph.note("cancelled", "a power removes a root or a modulus")
+        factors, _ = merge(factors)
+        return product(graph, factors, x.shape, x.dtype)
+    value, new = graph.node(
+        operation.name, (x,), power, plain=operation.plain(operands),
+        number=numerically(lambda n: power_of_number(n, power), x),
+    )  # fmt: skip
+    if new:
+        value.risky = x.risky
+        even = power.is_integer() and int(power) % 2 == 0
+        value.nonnegative = not x.is_complex and (
+            even or x.nonnegative or not power.is_integer()
+        )
+        value.positive = x.positive
+        value.factors = factors
+        if x.exponent is not None and not x.is_complex:
+            c = graph.constant(power, x.shape, x.dtype)
+            value.exponent, _ = graph.node(
+                "mul", (x.exponent, c), plain=plainly(lax.mul, x.exponent, c)
+            )
+    return value
+
+
+@rule("pow")
+def _power(graph: Graph, operation: Operation, *operands: Value) -> Value | None:
+    if not all(v.is_float for v in operands) or operands[0].is_log:
+        return None
+    x, p = _operands(graph, operation, *operands)
+    if x.dtype != p.dtype:
+        return None
+    constant = p.constant
+    if constant is not None and np.imag(constant) == 0 and np.isfinite(constant):
+        value = power_value(graph, operation, operands, x, float(np.real(constant)))
+    else:
+        value, new = graph.node("pow", (x, p), plain=None, number=numerically_power(x, p))
+        if new:
+            value.risky = x.risky
+            value.nonnegative = x.nonnegative
+    if value.operation == "pow" and not x.is_complex:
+        value.forms["plain"] = plainly(safe_power, x, p)
+    elif value.operation == "pow":
+        value.forms["plain"] = operation.plain(operands)
+    return value
+
+
+def numerically_power(x: Value, p: Value) -> Form:
+    return Form(num.power, ((x, "number"), (p, "plain")))
+
+
+@rule("abs")
+def _absolute(graph: Graph, operation: Operation, x: Value) -> Value | None:
+    if not x.is_float:
+        return None
+    return absolute(graph, x, operation.plain((x,)))
+
+
+@rule("sign")
+def _sign(graph: Graph, operation: Operation, x: Value) -> Value | None:
+    return sign(graph, x) if x.is_float and not x.is_log else None
+
+
