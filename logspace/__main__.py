@@ -17,14 +17,14 @@ from jax.flatten_util import ravel_pytree
 import logspace as ls
 from logspace import vmc
 
-BATCHES = 32
+BATCHES = 16
 
 DESCRIPTION = """\
 Two short demonstrations of numbers in log space whose derivatives are exact at zero.
 
 (1) the derivative of exp(log(a - b)) at a = b, in plain JAX and with LogArrays;
-(2) variational Monte Carlo for the lowest triplet of a Heisenberg ring, whose amplitudes start with exact nodes,
-    against exact diagonalisation, beside the same run with complex log-amplitudes.
+(2) variational Monte Carlo for the lowest triplet of a Heisenberg ring, with amplitudes that start
+    with exact nodes, against exact diagonalisation; beside it the same with complex log-amplitudes.
 """
 
 
@@ -94,7 +94,7 @@ class Problem:
         self.space = vmc.sector(self.operator, magnetisation=0)
         odd = partial(vmc.flip_parity, self.space, parity=-1)
         self.energy, _ = vmc.lowest_state(self.space, odd)
-        self.full_sum = jax.jit(lambda parameters: vmc.full_sum(self.amplitude, parameters, self.space))
+        self.full_sum = jax.jit(lambda p: vmc.full_sum(self.amplitude, p, self.space))
         self._expect_and_grad = jax.jit(vmc.expect_and_grad)
         self._log_estimates = jax.jit(vmc.log_estimates)
 
@@ -117,7 +117,7 @@ class Problem:
     def log_measure_at(
         self, parameters: jax.Array, configurations: jax.Array
     ) -> tuple[vmc.Estimate, vmc.Forces, jax.Array]:
-        """The usual energy and forces from configurations of |psi|^2, as many as `measure` takes."""
+        """The usual energy and forces from samples of |psi|^2, as many as `measure` takes."""
         return self._log_estimates(
             vmc.log_evaluate_widely(
                 self.log_amplitude, parameters, self.operator, configurations, BATCHES
@@ -174,10 +174,12 @@ def run(problem: Problem, steps: Iterator[vmc.Step], total: int, label: str) -> 
         record.energies.append(energy)
         record.errors.append(error)
         sound = np.isfinite(energy) and bool(jnp.isfinite(step.forces.mean).all())
-        if number % max(total // 10, 1) == 0 or number in (problem.released, total - 1) or not sound:
+        told = number % max(total // 10, 1) == 0 or number in (problem.released, total - 1)
+        if told or not sound:
             say(
-                f"{number:6d} {energy.real:11.5f} {error:11.5f} {problem.relative_error(energy):12.1e}"
-                f" {float(step.nodes):9.1%} {float(step.acceptance):10.1%}"
+                f"{number:6d} {energy.real:11.5f} {error:11.5f} "
+                f"{problem.relative_error(energy):12.1e} {float(step.nodes):9.1%} "
+                f"{float(step.acceptance):10.1%}"
             )
         if not sound:
             record.first_broken = number
@@ -205,7 +207,7 @@ class GradientCheck:
 
 
 def check_gradient(gradient: vmc.Forces, exact: jax.Array) -> GradientCheck:
-    """The distance from the exact gradient, relative to it and in standard errors (largest, rms)."""
+    """The distance from the exact gradient: relative, and in standard errors (largest, rms)."""
     off, error = np.asarray(gradient.mean - exact), np.asarray(gradient.error)
     scores = off[error > 0] / error[error > 0]
     return GradientCheck(
@@ -245,8 +247,8 @@ def plot(file: str, problem: Problem, ours: Record, usual: Record, wide: Record)
     ):
         finite = np.isfinite(record.energies)
         count = int(finite.argmin()) if not finite.all() else len(finite)
-        energies = np.real(record.energies[:count])
-        axes.errorbar(range(count), energies, record.errors[:count], label=label, lw=1, elinewidth=0.6)
+        curve = (range(count), np.real(record.energies[:count]), record.errors[:count])
+        axes.errorbar(*curve, label=label, lw=1, elinewidth=0.6)
     axes.axhline(problem.energy, color="black", lw=0.8, label="exact diagonalisation")
     axes.axvline(problem.released, color="grey", ls=":", lw=0.8)
     axes.annotate("cloud released", (problem.released, 0.97), (3, 0), ("data", "axes fraction"),
@@ -258,21 +260,26 @@ def plot(file: str, problem: Problem, ours: Record, usual: Record, wide: Record)
 
 
 @dataclass
-class Final:
-    """The last state of a run: its energy from many samples, and by full summation."""
+class Comparison:
+    """The energy of a state: sampled, and by full summation."""
 
-    energy: complex
+    sampled: complex
     error: float
     exact: float
 
     @property
     def score(self) -> float:
-        return abs(self.energy.real - self.exact) / self.error
+        return abs(self.sampled.real - self.exact) / self.error
 
 
-def final(problem: Problem, step: vmc.Step, estimate: vmc.Estimate) -> Final:
+def compare(
+    problem: Problem, step: vmc.Step | None, estimate: vmc.Estimate | None
+) -> Comparison | None:
+    """An estimated energy beside the exact one at the parameters of a step, if there is one."""
+    if step is None or estimate is None:
+        return None
     exact = float(problem.full_sum(step.parameters).energy)
-    return Final(complex(estimate.mean), float(estimate.error), exact)
+    return Comparison(complex(estimate.mean), float(estimate.error), exact)
 
 
 def table(rows: list[tuple[str, ...]]) -> None:
@@ -285,14 +292,15 @@ def summary(
     problem: Problem,
     derivatives: tuple[float, float],
     records: list[Record],
-    finals: list[Final | None],
+    at_release: list[Comparison | None],
+    finals: list[Comparison | None],
     checks: tuple[GradientCheck, GradientCheck],
     total: int,
 ) -> None:
     ours, usual = checks
     say("\n(1) the derivative of exp(log(a - b)) by a, at a = b = 1 (exactly 1)")
     table([("plain JAX", str(derivatives[0])), ("LogArrays", str(derivatives[1]))])
-    say(f"\n(2) gradient of the energy at step {problem.released}, on the nodes, against the exact one")
+    say(f"\n(2) gradient at step {problem.released}, where psi has nodes, against the exact one")
     table(
         [
             ("", "off by", "largest z", "rms z"),
@@ -301,20 +309,27 @@ def summary(
         ]
     )
     say("\n    the whole run")
-    rows = [
+    names = [
         ("", "psi as LogArray", "log psi", "log psi"),
-        ("moves of the sampler", "neighbours", "neighbours", "any two spins"),
+        ("exchange of spins", "neighbours", "neighbours", "any two"),
         ("came through", *(ending(record, total) for record in records)),
-        ("chains stuck at release", *(f"{record.stuck:.0%}" for record in records)),
-        ("energy of the last state", *(f"{x.energy.real:.5f}" if x else "-" for x in finals)),
-        ("  standard error", *(f"{x.error:.5f}" if x else "-" for x in finals)),
-        ("  exactly, by full sum", *(f"{x.exact:.5f}" if x else "-" for x in finals)),
-        ("  off by standard errors", *(f"{x.score:.1f}" if x else "-" for x in finals)),
-        ("relative error to exact", *(
-            f"{problem.relative_error(x.energy):.1e}" if x else "-" for x in finals
-        )),  # fmt: skip
+        (
+            f"chains that stood still for 10 steps before step {problem.released}",
+            *(f"{record.stuck:.0%}" for record in records),
+        ),
     ]
-    table(rows)
+    rows = comparison_rows(f"energy at step {problem.released}", at_release)
+    rows += comparison_rows("energy of the last state", finals)
+    errors = [f"{problem.relative_error(x.sampled):.1e}" if x else "-" for x in finals]
+    table([*names, *rows, ("relative error to exact diagonalisation", *errors)])
+
+
+def comparison_rows(label: str, comparisons: list[Comparison | None]) -> list[tuple[str, ...]]:
+    return [
+        (label, *(f"{x.sampled.real:.5f} +- {x.error:.5f}" if x else "-" for x in comparisons)),
+        ("  exactly, by full summation", *(f"{x.exact:.5f}" if x else "-" for x in comparisons)),
+        ("  standard errors apart", *(f"{x.score:.1f}" if x else "-" for x in comparisons)),
+    ]
 
 
 def ending(record: Record, total: int) -> str:
@@ -330,14 +345,15 @@ def main(argv: list[str] | None = None) -> int:
     problem = Problem(given.sites, given.steps)
     start = problem.full_sum(problem.parameters)
     say(f"logspace {ls.__version__} on jax {jax.__version__} ({jax.devices()[0].platform})")
-    say(f"Heisenberg ring of {given.sites} spins, lowest triplet; exact energy {problem.energy:.6f}")
+    say(f"Heisenberg ring, {given.sites} spins, lowest triplet; exact energy {problem.energy:.6f}")
     say(
         f"{problem.parameters.size} parameters. psi is exactly 0 on {int(start.nodes)} of "
-        f"{problem.space.size} configurations, d psi is not on {int(start.first_order_nodes)} of these."
+        f"{problem.space.size} configurations;\non {int(start.first_order_nodes)} of these its "
+        "derivatives are not (first-order nodes)."
     )
     say(
-        f"Until step {problem.released} only the Jastrow factor moves, and the nodes stay. Then all "
-        "parameters move; the forces that open the nodes come from the nodes."
+        f"Until step {problem.released} only the Jastrow factor moves, and the nodes stay. Then all"
+        "\nparameters move; the forces that open the nodes come from the nodes."
     )
     key = partial(jax.random.fold_in, jax.random.key(given.seed))
     setup = (problem.operator, problem.parameters, given.steps, problem.settings, problem.trainable)
@@ -349,7 +365,7 @@ def main(argv: list[str] | None = None) -> int:
         "psi as LogArray, samples of a density that covers nodes, exchange of neighbours",
     )
     checks = check_gradients(problem, ours.released, key(1))
-    finals = [final(problem, ours.last, problem.measure(key(2), ours.last)[0])]
+    finals = [compare(problem, ours.last, problem.measure(key(2), ours.last)[0])]
     records = [ours]
     for number, move, name in ((3, near, "neighbours"), (4, far, "any two spins")):
         record = run(
@@ -360,8 +376,13 @@ def main(argv: list[str] | None = None) -> int:
         )
         records.append(record)
         last = record.last if record.first_broken is None else None
-        finals.append(last and final(problem, last, problem.log_measure(key(5), last, move)))
-    summary(problem, derivatives, records, finals, checks, given.steps)
+        estimate = problem.log_measure(key(5), last, move) if last else None
+        finals.append(compare(problem, last, estimate))
+    at_release = [
+        compare(problem, record.released, record.released and record.released.energy)
+        for record in records
+    ]
+    summary(problem, derivatives, records, at_release, finals, checks, given.steps)
     if given.plot:
         plot(given.plot, problem, *records)
     say(f"\n{time.perf_counter() - begin:.0f} seconds")

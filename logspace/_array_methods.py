@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 
 from ._call import call, operator
 from ._indexing import IndexUpdateHelper, get_item
@@ -37,9 +38,10 @@ def _binary(function: Any) -> tuple[Any, Any]:
 
 def _method(function: Any) -> Any:
     """A method f(self, ...) from the function f(x, ...) of `jax.numpy`."""
+    alone = operator(function)
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return call(function, self, *args, **kwargs)
+        return call(function, self, *args, **kwargs) if args or kwargs else alone(self)
 
     method.__name__ = function.__name__
     method.__doc__ = f"As `jax.numpy.{function.__name__}`, without leaving log space."
@@ -60,6 +62,7 @@ class ArrayMethods:
     __matmul__, __rmatmul__ = _binary(jnp.matmul)
     __floordiv__, __rfloordiv__ = _binary(jnp.floor_divide)
     __mod__, __rmod__ = _binary(jnp.remainder)
+    __divmod__, __rdivmod__ = _binary(jnp.divmod)
     __eq__, _ = _binary(jnp.equal)
     __ne__, _ = _binary(jnp.not_equal)
     __lt__, _ = _binary(jnp.less)
@@ -77,7 +80,8 @@ class ArrayMethods:
     def __pow__(self, other: Any) -> Any:
         if not _is_operand(other):
             return NotImplemented
-        if isinstance(other, (int, np.integer)) and not isinstance(other, bool):
+        if _is_static_integer(other):
+            # repeated multiplication, as in JAX
             return call(jnp.power, self, int(other))
         return _power(self, other)
 
@@ -99,6 +103,7 @@ class ArrayMethods:
     argmax = _method(jnp.argmax)
     argmin = _method(jnp.argmin)
     argsort = _method(jnp.argsort)
+    argpartition = _method(jnp.argpartition)
     sort = _method(jnp.sort)
     all = _method(jnp.all)
     any = _method(jnp.any)
@@ -108,7 +113,6 @@ class ArrayMethods:
     clip = _method(jnp.clip)
     trace = _method(jnp.trace)
     diagonal = _method(jnp.diagonal)
-    nonzero = _method(jnp.nonzero)
     round = _method(jnp.round)
     # shape
     squeeze = _method(jnp.squeeze)
@@ -117,7 +121,7 @@ class ArrayMethods:
     repeat = _method(jnp.repeat)
     swapaxes = _method(jnp.swapaxes)
     take = _method(jnp.take)
-    compress = _method(jnp.compress)
+    searchsorted = _method(jnp.searchsorted)
     # elementwise
     conj = _method(jnp.conj)
     conjugate = _method(jnp.conj)
@@ -133,6 +137,14 @@ class ArrayMethods:
     def astype(self, dtype: Any) -> Any:
         """Cast; to float or complex within log space, to an integer or bool as a plain array."""
         return call(_astype, self, jnp.dtype(dtype))
+
+    def compress(self, condition: ArrayLike, axis: int | None = None, **options: Any) -> Any:
+        """As `jax.numpy.compress`: the slices of this array where the condition is true."""
+        return self.__array_namespace__().compress(condition, self, axis, **options)
+
+    def nonzero(self, **options: Any) -> Any:
+        """As `jax.numpy.nonzero`: the indices of the elements that are not exactly zero."""
+        return jnp.nonzero(self != 0, **options)
 
     def copy(self) -> Any:
         return jax.tree.map(jnp.array, self)
@@ -180,6 +192,9 @@ class ArrayMethods:
             raise TypeError("iteration over a 0-d array")
         return (self[i] for i in range(len(self)))
 
+    def __contains__(self, value: Any) -> bool:
+        return bool(jnp.any(self == value))
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("a plain array cannot be made of a logspace value without a copy")
@@ -218,6 +233,13 @@ def _one_or_many(arguments: tuple[Any, ...]) -> Any:
     if len(arguments) == 1 and not isinstance(arguments[0], (int, np.integer)):
         return arguments[0]
     return tuple(arguments)
+
+
+def _is_static_integer(x: Any) -> bool:
+    """What JAX takes as a power known when tracing: Python integers and NumPy's scalars."""
+    if isinstance(x, (int, np.integer)):
+        return True
+    return isinstance(x, np.ndarray) and x.ndim == 0 and np.issubdtype(x.dtype, np.integer)
 
 
 def _astype(x: Any, dtype: Any) -> Any:

@@ -4,10 +4,10 @@ An index moves significands and exponents alike, so reading needs no rule. Pytho
 index become array operands, as in JAX itself: a hundred different ones compile once.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ._call import call
@@ -18,45 +18,52 @@ def get_item(x: Any, index: Any) -> Any:
     return jax.tree.map(lambda leaf: leaf[index], x)
 
 
-class _Slot:
-    """The place of a traced part of an index."""
+class _Hashable(tuple):
+    """A tuple that is one leaf of a pytree (only plain tuples are flattened)."""
 
 
-def _split(index: Any) -> tuple[list[Any], tuple[Any, ...]]:
-    """Traced parts of an index (integers and arrays), and its hashable structure."""
-    parts = index if isinstance(index, tuple) else (index,)
+_TRACED = object()
+
+
+def _split(index: Any) -> tuple[list[Any], _Hashable]:
+    """The parts of an index that may be traced (integers and arrays of them), and the others.
+
+    A mask of known values is not traced, because the number of its true entries is a shape.
+    """
     traced, structure = [], []
-    for part in parts:
-        if isinstance(part, slice):
-            structure.append(("slice", part.start, part.stop, part.step))
-        elif part is None or part is Ellipsis or isinstance(part, (bool, np.bool_)):
-            structure.append(("static", part))
+    for part in index if isinstance(index, tuple) else (index,):
+        if _is_int32(part):
+            part = np.asarray(part, np.int32)
+        if isinstance(part, jax.core.Tracer) or (
+            isinstance(part, (jax.Array, np.ndarray)) and part.dtype != bool
+        ):
+            traced.append(part)
+            structure.append(_TRACED)
+        elif isinstance(part, slice):  # not hashable before Python 3.12
+            structure.append((part.start, part.stop, part.step))
         else:
-            if not isinstance(part, (jax.Array, np.ndarray)):
-                part = np.asarray(part)
-            if part.dtype == bool and not isinstance(part, jax.core.Tracer):
-                # a mask stands for the indices of its true entries
-                indices = np.nonzero(np.asarray(part))
-            else:
-                indices = (part,)
-            traced.extend(indices)
-            structure.extend([(_Slot,)] * len(indices))
-    return traced, tuple(structure)
+            structure.append(part)
+    return traced, _Hashable(structure)
 
 
-def _join(traced: list[Any], structure: tuple[Any, ...]) -> tuple[Any, ...]:
+def _is_int32(part: Any) -> bool:
+    if not isinstance(part, (int, np.integer)) or isinstance(part, bool):
+        return False
+    return -(2**31) <= part < 2**31
+
+
+def _join(traced: list[Any], structure: _Hashable) -> tuple[Any, ...]:
     remaining = iter(traced)
-    parts: list[Any] = []
-    for kind, *rest in structure:
-        if kind is _Slot:
-            parts.append(next(remaining))
-        else:
-            parts.append(slice(*rest) if kind == "slice" else rest[0])
-    return tuple(parts)
+    return tuple(
+        next(remaining) if part is _TRACED else slice(*part) if isinstance(part, tuple) else part
+        for part in structure
+    )
 
 
-def _update(x: Any, value: Any, traced: list[Any], structure: Any, how: str, **options: Any) -> Any:
-    return getattr(x.at[_join(traced, structure)], how)(value, **options)
+def _update(
+    x: Any, values: list[Any], traced: list[Any], structure: _Hashable, how: str, options: _Hashable
+) -> Any:
+    return getattr(x.at[_join(traced, structure)], how)(*values, **dict(options))
 
 
 class IndexUpdateHelper:
@@ -80,49 +87,42 @@ class IndexUpdateRef:
         self._array = array
         self._index = index
 
-    def _apply(self, how: str, value: Any, options: dict[str, Any]) -> Any:
+    def _call(self, how: str, values: list[Any], options: dict[str, Any]) -> Any:
         traced, structure = _split(self._index)
-        return call(_update, self._array, value, traced, _Structure(structure), how, **options)
+        fixed = _Hashable(sorted(options.items()))
+        return call(_update, self._array, values, traced, structure, how, fixed)
 
     def set(self, value: Any, **options: Any) -> Any:
-        return self._apply("set", value, options)
+        return self._call("set", [value], options)
 
     def add(self, value: Any, **options: Any) -> Any:
         """Log-space sum; repeated indices accumulate."""
-        return self._apply("add", value, options)
+        return self._call("add", [value], options)
 
     def subtract(self, value: Any, **options: Any) -> Any:
-        return self._apply("subtract", value, options)
+        return self._call("subtract", [value], options)
 
     def multiply(self, value: Any, **options: Any) -> Any:
-        return self._apply("multiply", value, options)
+        return self._call("multiply", [value], options)
+
+    mul = multiply
 
     def divide(self, value: Any, **options: Any) -> Any:
-        return self._apply("divide", value, options)
+        return self._call("divide", [value], options)
 
     def power(self, value: Any, **options: Any) -> Any:
-        return self._apply("power", value, options)
+        return self._call("power", [value], options)
 
     def min(self, value: Any, **options: Any) -> Any:
-        return self._apply("min", value, options)
+        return self._call("min", [value], options)
 
     def max(self, value: Any, **options: Any) -> Any:
-        return self._apply("max", value, options)
+        return self._call("max", [value], options)
+
+    def apply(self, func: Callable[[Any], Any], **options: Any) -> Any:
+        """x with func(x[index]) at the index; func in plain `jax.numpy`."""
+        return self._call("apply", [func], options)
 
     def get(self, **options: Any) -> Any:
         """x[index] with the options of `jax.numpy.ndarray.at[...].get` (mode, fill_value ...)."""
-        fill = options.pop("fill_value", None)
-        x = self._array
-        exponent_options = dict(options, fill_value=0)
-        if fill is not None:
-            options["fill_value"] = fill
-        leaves, structure = jax.tree.flatten(x)
-        got = [
-            leaf.at[self._index].get(**(exponent_options if leaf.dtype == jnp.int32 else options))
-            for leaf in leaves
-        ]
-        return jax.tree.unflatten(structure, got)
-
-
-class _Structure(tuple):
-    """A tuple that is one leaf of a pytree (only plain tuples are flattened)."""
+        return self._call("get", [], options)

@@ -1,10 +1,11 @@
 """The number: an array of signed or complex values kept as significand and exponent."""
 
+from functools import lru_cache
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
+from jax import lax
 from jax.typing import ArrayLike
 
 from . import _numerics as num
@@ -12,9 +13,9 @@ from ._array_methods import ArrayMethods
 from ._errors import unsupported_dtype
 from ._numerics import Scaled
 from ._representation import array_text
-from ._value import LogSpaceValue
+from ._value import LogSpaceValue, is_in_log_space
 
-_DTYPES = ("float32", "float64", "complex64", "complex128")
+DTYPES = ("float32", "float64", "complex64", "complex128")
 
 
 class LogArray(ArrayMethods, LogSpaceValue):
@@ -32,7 +33,7 @@ class LogArray(ArrayMethods, LogSpaceValue):
     **Arguments:**
 
     - `sign`: real (any factor; -1, 0 or 1 as a rule) or complex (a unit phase as a rule). A modulus
-      other than 1 multiplies the number. Integers and booleans are promoted.
+      other than 1 multiplies the number.
     - `logabs`: real, the natural logarithm of the magnitude; -inf is a zero, +inf an infinity.
       Shapes broadcast; both arguments may carry derivatives. A zero sign gives a zero whatever
       the logarithm is, except +inf, which gives nan.
@@ -41,29 +42,25 @@ class LogArray(ArrayMethods, LogSpaceValue):
     shapes do not broadcast.
 
     The dtype is the promoted one of the arguments: float32, float64, complex64 or complex128.
+    Integers and booleans take the precision of the other argument.
     """
 
     _significand: jax.Array
     _exponent: jax.Array
 
     def __init__(self, sign: ArrayLike, logabs: ArrayLike) -> None:
-        if isinstance(sign, LogSpaceValue) or isinstance(logabs, LogSpaceValue):
+        if is_in_log_space(sign) or is_in_log_space(logabs):
             raise TypeError(
                 "LogArray(sign, logabs) takes plain arrays; got a logspace value. Its parts are "
                 "`x.sign` and `x.logabs`."
             )
-        sign, logabs = jnp.asarray(sign), jnp.asarray(logabs)
+        sign, logabs = as_numeric(sign), as_numeric(logabs)
         if jnp.issubdtype(logabs.dtype, jnp.complexfloating):
             raise TypeError(
                 "LogArray(sign, logabs) needs a real logabs, the logarithm of the magnitude; got "
                 f"{logabs.dtype}. A complex logarithm goes in by `logspace.from_log`."
             )
-        sign, logabs = as_supported(sign), as_supported(logabs)
-        dtype = jnp.promote_types(sign.dtype, logabs.dtype)
-        real = np.dtype(dtype.type(0).real.dtype)
-        sign = sign.astype(dtype if jnp.issubdtype(sign.dtype, jnp.complexfloating) else real)
-        sign, logabs = jnp.broadcast_arrays(sign, logabs.astype(real))
-        x = num.from_sign_logabs(sign, logabs)
+        x = _from_sign_logabs(sign, logabs)
         object.__setattr__(self, "_significand", x.significand)
         object.__setattr__(self, "_exponent", x.exponent)
 
@@ -129,15 +126,43 @@ class LogArray(ArrayMethods, LogSpaceValue):
         return array_text(self._significand, self._exponent, with_dtype=False)
 
 
+def as_numeric(a: ArrayLike) -> jax.Array:
+    """A plain array that `as_supported` accepts; TypeError for any other."""
+    a = jnp.asarray(a)
+    short = a.dtype in (jnp.float16, jnp.bfloat16)
+    if not (a.dtype.name in DTYPES or short or _is_integer(a.dtype)):
+        unsupported_dtype(a.dtype)
+    return a
+
+
 def as_supported(a: jax.Array) -> jax.Array:
     """A plain array in one of the four dtypes: integers, booleans and short floats promoted."""
-    if a.dtype.name in _DTYPES:
+    if a.dtype.name in DTYPES:
         return a
-    if a.dtype == bool or jnp.issubdtype(a.dtype, jnp.integer):
-        return a.astype(jnp.result_type(float))
-    if a.dtype in (jnp.float16, jnp.bfloat16):
-        return a.astype(jnp.float32)
-    unsupported_dtype(a.dtype)
+    return a.astype(jnp.result_type(float) if _is_integer(a.dtype) else jnp.float32)
+
+
+def _is_integer(dtype: Any) -> bool:
+    return dtype == bool or jnp.issubdtype(dtype, jnp.integer)
+
+
+def keep_weak_type(x: Any, *operands: jax.Array) -> Any:
+    """x (an array or a Scaled), weakly typed if all operands are, as a result of JAX's would be."""
+    if not all(jax.typeof(a).weak_type for a in operands):
+        return x
+    a = x.significand if isinstance(x, Scaled) else x
+    a = lax.convert_element_type_p.bind(a, new_dtype=a.dtype, weak_type=True, sharding=None)
+    return Scaled(a, x.exponent) if isinstance(x, Scaled) else a
+
+
+@jax.jit
+def _from_sign_logabs(sign: jax.Array, logabs: jax.Array) -> Scaled:
+    inexact = [a for a in (sign, logabs) if jnp.issubdtype(a.dtype, jnp.inexact)]
+    dtype = as_supported(jnp.zeros((), jnp.result_type(*inexact or [float]))).dtype
+    real = jnp.finfo(dtype).dtype
+    s = sign.astype(dtype if jnp.issubdtype(sign.dtype, jnp.complexfloating) else real)
+    s, l = jnp.broadcast_arrays(s, logabs.astype(real))
+    return keep_weak_type(num.from_sign_logabs(s, l), sign, logabs)
 
 
 def wrap(x: Scaled) -> LogArray:
@@ -152,12 +177,8 @@ def unwrap(x: LogArray) -> Scaled:
     return Scaled(x._significand, x._exponent)
 
 
-_readers: dict[Any, Any] = {}
-
-
+@lru_cache
 def _jitted_reader(reader: Any) -> Any:
     """One compiled function per reader, from a LogArray to a plain array."""
-    if reader not in _readers:
-        compiled = jax.jit(lambda s, e: reader(Scaled(s, e)))
-        _readers[reader] = lambda x: compiled(x._significand, x._exponent)
-    return _readers[reader]
+    compiled = jax.jit(lambda s, e: keep_weak_type(reader(Scaled(s, e)), s))
+    return lambda x: compiled(x._significand, x._exponent)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
+import jax.numpy as jnp
+
 from ._call import call
 
 
@@ -20,6 +22,25 @@ def aware(function: Callable[..., Any]) -> Callable[..., Any]:
         return call(function, *args, **kwargs)
 
     return wrapped
+
+
+class AwareUfunc:
+    """A `jax.numpy.ufunc`, accepting LogArrays; with its methods (reduce, at, outer ...)."""
+
+    def __init__(self, ufunc: Callable[..., Any], call: Callable[..., Any] = call) -> None:
+        self._ufunc = ufunc
+        self._call = call
+        functools.update_wrapper(self, ufunc, updated=())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call(self._ufunc, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._ufunc, name)
+        return functools.partial(self._call, value) if callable(value) else value
+
+    def __repr__(self) -> str:
+        return f"{self._ufunc!r}, for LogArrays too"
 
 
 class Namespace:
@@ -47,15 +68,12 @@ class Namespace:
         if isinstance(value, ModuleType):
             value = Namespace(value, {}, frozenset())
         elif name not in self._untouched and callable(value) and not isinstance(value, type):
-            if not _is_dtype(value):
+            if isinstance(value, jnp.ufunc):
+                value = AwareUfunc(value)
+            elif not hasattr(value, "dtype"):  # jnp.float32 and its like stand for a dtype
                 value = aware(value)
         setattr(self, name, value)
         return value
 
     def __dir__(self) -> list[str]:
         return sorted({*dir(self._module), *self._own})
-
-
-def _is_dtype(value: Any) -> bool:
-    """jnp.float32 and its like: callable objects that stand for a dtype."""
-    return hasattr(value, "dtype")

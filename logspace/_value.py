@@ -7,6 +7,7 @@ import jax
 import quax
 from jax.extend.core import Primitive
 
+from ._compat import is_quax_tracer
 from ._errors import refuse
 
 
@@ -26,16 +27,26 @@ class LogSpaceValue(quax.ArrayValue):
         that reaches a `LogArray` without a rule is refused with the way out.
         """
         from ._log import Log
+        from ._rules.registering import ANYWHERE, LEADING
 
         if any(isinstance(x, Log) for x in values):
             plain = [x.materialise() if isinstance(x, Log) else x for x in values]
             return quax.quaxify(primitive.bind)(*plain, **params)
+        # quax dispatches on the types at the leading positions only
+        rule = ANYWHERE.get(primitive)
+        if rule is not None and len(values) > LEADING:
+            return rule(*(getattr(x, "array", x) for x in values), **params)
         refuse(primitive)
 
 
 def is_value(x: object) -> TypeGuard[quax.Value]:
     """Whether x is a quax value; by inheritance, which is cheaper than its abstract base class."""
     return quax.Value in type(x).__mro__
+
+
+def is_in_log_space(x: Any) -> bool:
+    """Whether x is a LogArray or a Log, or stands for one inside a quaxified function."""
+    return isinstance(x.value if is_quax_tracer(x) else x, LogSpaceValue)
 
 
 def contains_value(tree: Any) -> bool:

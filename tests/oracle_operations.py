@@ -411,6 +411,8 @@ def power(o: Oracle, xs: Sequence[Jet], p: float | None, e: Array) -> Jet:
     v = np.where(positive, x.value, ONE)
     exact_zero = x.exact & (x.magnitude == NOTHING)
     if p is not None:
+        # The implementation is given p in its own precision.
+        p = float(np.float32(p)) if o.format.bits == 24 else p
         exponent = np.full(o.batch, mpf(p), dtype=object)
     else:
         exponent = xs[1].value

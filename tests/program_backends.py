@@ -7,7 +7,9 @@ parameters whose result is the significand of the output, which JAX differentiat
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -51,11 +53,11 @@ def _at(x: num.Scaled, i: int) -> num.Scaled:
     return num.Scaled(x.significand[..., i], x.exponent[..., i])
 
 
+@dataclass(frozen=True)
 class Numerics:
     """Operations of `logspace._numerics` on `Scaled`."""
 
-    def __init__(self, is_complex: bool) -> None:
-        self.is_complex = is_complex
+    is_complex: bool
 
     def leaf(self, kind: str, parameter: jax.Array, exponent: jax.Array) -> Any:
         if kind == "number":
@@ -68,6 +70,10 @@ class Numerics:
         if isinstance(x, num.Scaled):
             return x.significand, x.exponent
         return x, jnp.zeros(x.shape, jnp.int32)
+
+    def transform(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What the program as a whole goes through."""
+        return function
 
     def _promote(self, x: num.Scaled) -> num.Scaled:
         """Real results of a complex program: its operands have one dtype."""
@@ -117,23 +123,50 @@ class Numerics:
         raise ValueError(f"no operation {op!r}")
 
 
-def evaluate(program: Program, draws: Draws, backend: Any, jit: bool = False) -> Results:
-    """All values and derivatives of the program at all draws."""
+#: What is compiled as one: every JAX primitive, every operation of the program, the program.
+COMPILE = ("primitive", "operation", "program")
+
+
+@functools.cache
+def _compiled(backend: Any, op: str, param: Any) -> Callable[..., Any]:
+    return jax.jit(lambda *xs: backend.apply(op, xs, param))
+
+
+def evaluate(
+    program: Program, draws: Draws, backend: Any, compile_as: str = "primitive"
+) -> Results:
+    """All values and derivatives of the program at all draws.
+
+    Compiling takes longer than anything else: primitives are compiled once for all programs, a
+    program alone takes some ten seconds, but shows what the compiler makes of operations together.
+    """
     exponents = [jnp.asarray(e) for e in draws.exponents]
     parameters = [jnp.asarray(t) for t in draws.parameters]
     along = [jnp.asarray(v) for v in draws.along]
 
     def nodes(ts: Sequence[jax.Array]) -> list[Any]:
-        values = [
+        leaves = [
             backend.leaf(leaf.kind, t, e)
             for leaf, t, e in zip(program.leaves, ts, exponents, strict=True)
         ]
+        return backend.transform(run)(leaves)
+
+    def run(leaves: list[Any]) -> list[Any]:
+        values = list(leaves)
         for node in program.nodes:
-            values.append(backend.apply(node.op, [values[i] for i in node.args], node.param))
+            args = [values[i] for i in node.args]
+            if compile_as == "operation":
+                values.append(_compiled(backend, node.op, node.param)(*args))
+            else:
+                values.append(backend.apply(node.op, args, node.param))
         return values
 
     def significand(ts: Sequence[jax.Array]) -> jax.Array:
         return backend.parts(nodes(ts)[-1])[0]
+
+    def with_nodes(ts: Sequence[jax.Array]) -> tuple[jax.Array, Any]:
+        parts = [backend.parts(x) for x in nodes(ts)]
+        return parts[-1][0], parts
 
     def gradient(ts: Sequence[jax.Array]) -> Any:
         out, pullback = jax.vjp(significand, ts)
@@ -155,20 +188,17 @@ def evaluate(program: Program, draws: Draws, backend: Any, jit: bool = False) ->
             ]
             rows += [jnp.zeros_like(t[0])] * (count - 1 - len(rows))
             tangents.append(jnp.stack([*rows, along[i]]))
-        return (
-            [backend.parts(x) for x in nodes(ts)],
-            gradient(ts),
-            jax.jvp(significand, (wide,), (tangents,))[1],
-            jax.jvp(derivative_along, (ts,), (along,))[1],
-            jax.jvp(gradient, (ts,), (along,))[1],
-        )
+        _, forward, values = jax.jvp(with_nodes, (wide,), (tangents,), has_aux=True)
+        reverse, forward_reverse = jax.jvp(gradient, (ts,), (along,))
+        _, forward_forward = jax.jvp(derivative_along, (ts,), (along,))
+        return values, reverse, forward, forward_forward, forward_reverse
 
     values, reverse, forward, forward_forward, forward_reverse = (
-        jax.jit(everything) if jit else everything
+        jax.jit(everything) if compile_as == "program" else everything
     )(parameters)
-    as_numpy = [np.asarray(s) for s, _ in values], [np.asarray(e) for _, e in values]
     return Results(
-        *as_numpy,
+        [np.asarray(s)[0] for s, _ in values],
+        [np.asarray(e)[0] for _, e in values],
         [np.asarray(g) for g in reverse],
         np.asarray(forward)[[*range(len(program.directions)), -1]],
         np.asarray(forward_forward),

@@ -63,13 +63,13 @@ def check_structure(
     batch: int,
     dtype: str,
     level: str,
-    jit: bool,
+    compile_as: str,
     summary: Summary,
 ) -> None:
     """Generate one structure, run it at `batch` inputs and record every comparison."""
     program = random_program(seed, is_complex)
     draws = random_draws(program, batch, dtype, np.random.default_rng((*seed, 1)))
-    results = evaluate(program, draws, backend_for(level, is_complex), jit)
+    results = evaluate(program, draws, backend_for(level, is_complex), compile_as)
     compare(program, draws, results, dtype, summary)
 
 
@@ -78,7 +78,7 @@ def backend_for(level: str, is_complex: bool) -> object:
         return Numerics(is_complex)
     from tests.program_logarrays import LogArrays
 
-    return LogArrays(is_complex)
+    return LogArrays(is_complex, quaxified=level == "quaxify")
 
 
 def run_oracle(program: Program, draws: Draws, results: Results, dtype: str) -> tuple[Oracle, list]:
@@ -203,7 +203,7 @@ class _Judge:
                     ratio = 0.0
                 else:
                     ratio = float(np.exp2(np.clip(size - bound[b], -200, 200)))
-                if float(log2_magnitude(np.array(wanted[b], dtype=object))) < bound[b]:
+                if NOTHING < float(log2_magnitude(np.array(wanted[b], dtype=object))) < bound[b]:
                     s.below_floor[quantity] += 1
             if ratio <= 1:
                 s.worst[quantity] = max(s.worst.get(quantity, 0.0), ratio)
@@ -236,7 +236,7 @@ class _Judge:
         self.reported.add(b)
         program, draws, names = self.program, self.draws, self.program.names()
         lines = [
-            f"--- {quantity} of {names[node]} {place}; seed {program.seed}, draw {b}, {self.dtype},"
+            f"--- {quantity} of {names[node]} = {program.operation(node)} {place}; seed {program.seed}, draw {b}, {self.dtype},"
             f" {'complex' if program.is_complex else 'real'}",
             f"found {_show(found)}, expected {_show(wanted)}, bound 2**{bound:.1f}",
         ]

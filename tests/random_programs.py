@@ -62,6 +62,9 @@ class Program:
         leaves = [f"{LETTERS[leaf.kind]}{i}" for i, leaf in enumerate(self.leaves)]
         return leaves + [f"v{i + len(leaves)}" for i in range(len(self.nodes))]
 
+    def operation(self, index: int) -> str:
+        return "input" if index < len(self.leaves) else self.nodes[index - len(self.leaves)].op
+
     def code(self) -> str:
         names = self.names()
         lines = []
@@ -418,11 +421,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--batch", type=int, default=50, help="inputs per structure (default 50)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--dtype", choices=["float64", "float32"], default="float64")
-    parser.add_argument("--level", choices=["numerics", "logarray"], default="numerics")
+    parser.add_argument("--level", choices=["numerics", "logarray", "quaxify"], default="numerics")
     parser.add_argument("--complex", choices=["no", "yes", "half"], default="half", dest="kind",
                         help="complex structures: none, all, or every other one (default)")
-    parser.add_argument("--jit", type=float, default=0.0,
-                        help="fraction of the structures that run inside jax.jit (default 0)")
+    parser.add_argument("--compile", choices=["primitive", "operation", "program"],
+                        default="primitive", dest="compile_as",
+                        help="what is compiled as one (default primitive: the fastest)")
     parser.add_argument("--no-x64", action="store_true", help="leave jax_enable_x64 off (float32)")
     parser.add_argument("--show", type=int, default=5, help="failures printed in full (default 5)")
     options = parser.parse_args(arguments)
@@ -445,7 +449,7 @@ def main(arguments: list[str] | None = None) -> int:
             batch=min(options.batch, options.programs - k * options.batch),
             dtype=options.dtype,
             level=options.level,
-            jit=k % 100 < 100 * options.jit,
+            compile_as=options.compile_as,
             summary=summary,
         )
     print(summary.table())

@@ -17,6 +17,7 @@ from .scaled import (
     is_complex,
     is_finite,
     is_live,
+    normalise,
     scale_by,
     select,
     tidy,
@@ -130,9 +131,11 @@ def rsqrt(x: Scaled) -> Scaled:
 
 def cbrt(x: Scaled) -> Scaled:
     """The real cube root."""
-    third = lax.sub(x.exponent, lax.rem(x.exponent, np.int32(3)))
-    rest = lax.sub(x.exponent, third)
-    return tidy(lax.cbrt(scale_by(x.significand, rest)), lax.div(third, np.int32(3)))
+    # lax.cbrt is not correctly rounded: every representation goes through the same argument
+    n = normalise(x)
+    third = lax.sub(n.exponent, lax.rem(n.exponent, np.int32(3)))
+    rest = lax.sub(n.exponent, third)
+    return tidy(lax.cbrt(scale_by(n.significand, rest)), lax.div(third, np.int32(3)))
 
 
 def integer_power(x: Scaled, n: int) -> Scaled:

@@ -10,6 +10,7 @@ import numpy as np
 from jax import lax
 
 from .arithmetic import add, divide, multiply, negative, subtract, where
+from .bilinear import product
 from .logarithm import from_log, log, logabs
 from .scaled import (
     LIMIT,
@@ -93,9 +94,19 @@ def cosh(x: Scaled) -> Scaled:
 
 def sinh(x: Scaled) -> Scaled:
     minute, small = _regions(x)
-    near = from_linear(lax.sinh(to_linear(_guarded(x, small))))
+    near = from_linear(_plain_sinh(to_linear(_guarded(x, small))))
     far = subtract(*_hyperbolic_parts(_guarded(x, lax.bitwise_not(small))))
     return where(minute, _guarded(x, minute), where(small, near, far))
+
+
+def _plain_sinh(a: jax.Array) -> jax.Array:
+    if not is_complex(a):
+        return lax.sinh(a)
+    # lax.sinh of complex numbers subtracts exponentials and loses all digits near 0
+    re, im = lax.real(a), lax.imag(a)
+    return lax.complex(
+        lax.mul(lax.sinh(re), lax.cos(im)), lax.mul(lax.cosh(re), lax.sin(im))
+    )
 
 
 def log1p(x: Scaled) -> jax.Array:
@@ -133,23 +144,39 @@ def logistic(x: Scaled) -> Scaled:
 
 def arcsinh(x: Scaled) -> jax.Array:
     """Plain; logarithmic where x is beyond the range of a float."""
-    return _through_log(x, lax.asinh)
+    large = _is_large(x)
+    near = lax.asinh(to_linear(_two_where(x, large)))
+    # odd: log(2x) on the right, -log(-2x) on the left
+    left = _is_negative(x)
+    flip = select(left, lax.full_like(x.significand, -1), lax.full_like(x.significand, 1))
+    doubled = Scaled(product(x.significand, flip), lax.add(x.exponent, np.int32(1)))
+    return lax.select(large, product(flip, log(_two_where(doubled, lax.bitwise_not(large)))), near)
 
 
 def arccosh(x: Scaled) -> jax.Array:
-    """Plain; logarithmic where x is beyond the range of a float."""
-    return _through_log(x, lax.acosh)
+    """Plain; logarithmic where x is beyond the range of a float; nan for real x < 1."""
+    large = _is_large(x)
+    if not is_complex(x.significand):
+        large = lax.bitwise_and(large, lax.bitwise_not(_is_negative(x)))
+    near = lax.acosh(to_linear(_two_where(x, large)))
+    doubled = Scaled(x.significand, lax.add(x.exponent, np.int32(1)))
+    return lax.select(large, log(_two_where(doubled, lax.bitwise_not(large))), near)
 
 
-def _through_log(x: Scaled, function: object) -> jax.Array:
-    large = lax.gt(magnitude(to_linear(x)), np.array(2.0**60, magnitude(x.significand).dtype))
-    one = lax.full_like(x.significand, 1)
-    near = function(  # type: ignore[operator]
-        to_linear(Scaled(select(large, one, x.significand), select(large, np.int32(0), x.exponent)))
+def _is_negative(x: Scaled) -> jax.Array:
+    s = lax.stop_gradient(x.significand)
+    s = lax.real(s) if is_complex(s) else s
+    return lax.lt(s, lax.full_like(s, 0))
+
+
+def _is_large(x: Scaled) -> jax.Array:
+    size = magnitude(to_linear(x))
+    return lax.gt(size, np.array(2.0**60, size.dtype))
+
+
+def _two_where(x: Scaled, condition: jax.Array) -> Scaled:
+    """x, but 2 where the condition holds: a regular point of every function here."""
+    return Scaled(
+        select(condition, lax.full_like(x.significand, 2), x.significand),
+        select(condition, lax.full_like(x.exponent, 0), x.exponent),
     )
-    twice = Scaled(x.significand, lax.add(x.exponent, np.int32(1)))
-    far_input = Scaled(select(large, twice.significand, one), twice.exponent)
-    if is_complex(x.significand):
-        return near
-    signed = lax.mul(lax.sign(lax.stop_gradient(far_input.significand)), logabs(far_input))
-    return lax.select(large, signed, near)

@@ -211,7 +211,9 @@ def angle(x: Scaled) -> jax.Array:
         # atan2 sees only the ratio; the window keeps both components away from overflow
         return lax.atan2(lax.imag(s), lax.real(s))
     s = lax.stop_gradient(s)
-    return select(lax.lt(s, lax.full_like(s, 0)), np.pi, lax.mul(s, lax.full_like(s, 0)))
+    # sign is 0 only at zeros, and nan at nans: 0 * sign, unlike 0 * s, is 0 at infinities
+    zero = lax.mul(lax.sign(s), lax.full_like(s, 0))
+    return select(lax.lt(s, lax.full_like(s, 0)), np.pi, lax.abs(zero))
 
 
 def log(x: Scaled) -> jax.Array:

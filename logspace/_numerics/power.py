@@ -25,7 +25,7 @@ from .scaled import (
 
 @jax.custom_jvp
 def _significand_power(s: jax.Array, p: jax.Array) -> jax.Array:
-    """s**p whose derivative in s is p * s**(p - 1), and 0 where p is 0.
+    """s**p whose derivative in s is p * s**(p - 1), and 0 where p and s are 0.
 
     The rule of `lax.pow` forms 0 * inf for the derivatives of s**0 and for the second derivative
     of s**1 at s = 0. The derivative in p is s**p * log(s), and 0 at s = 0.
@@ -37,7 +37,8 @@ def _significand_power(s: jax.Array, p: jax.Array) -> jax.Array:
 def _significand_power_jvp(primals: Any, tangents: Any) -> Any:
     (s, p), (ds, dp) = primals, tangents
     out = _significand_power(s, p)
-    vanishing = lax.eq(p, lax.full_like(p, 0))
+    zero = lax.full_like(p, 0)
+    vanishing = lax.bitwise_and(lax.eq(p, zero), lax.eq(s, zero))
     safe_p = select(vanishing, lax.full_like(p, 1), p)
     slope = product(p, _significand_power(s, lax.sub(safe_p, lax.full_like(p, 1))))
     in_s = linear_product(select(vanishing, lax.full_like(slope, 0), slope), ds)
@@ -74,13 +75,15 @@ def power(x: Scaled, p: jax.Array) -> Scaled:
 def _real_power(x: Scaled, p: jax.Array) -> Scaled:
     s, e = x
     live = is_live(s)
-    whole, fraction = _times_exponent(e, p)
+    whole, fraction, saturated = _times_exponent(e, p)
     # |log2 s| <= 1/2, so s**p itself stays within the floats for |p| up to 1.6 times the bias;
     # beyond, it goes through its logarithm.
     direct = lax.lt(lax.abs(lax.stop_gradient(p)), np.array(1.6 * format_of(p.dtype).bias, p.dtype))
     one = lax.full_like(p, 1)
     short = _significand_power(s, select(direct, p, one))
-    log_modulus = lax.log(select(live, lax.abs(s), one))
+    # |p * e| so large that |log2 s| <= 1/2 cannot bring the result back into range
+    modulus = select(lax.bitwise_and(live, lax.bitwise_not(saturated)), lax.abs(s), one)
+    log_modulus = lax.log(modulus)
     long = from_log(product(select(direct, one, p), log_modulus))
     sign = lax.pow(lax.sign(lax.stop_gradient(s)), lax.stop_gradient(p))
     mantissa = select(direct, short, product(sign, long.significand))
@@ -94,7 +97,7 @@ def _complex_power(x: Scaled, p: jax.Array) -> Scaled:
     s, e = x
     live = is_live(s)
     one = lax.full_like(s, 1)
-    whole, fraction = _times_exponent(e, lax.real(p))
+    whole, fraction, _ = _times_exponent(e, lax.real(p))
     turn = lax.mul(lax.imag(p), lax.convert_element_type(e, fraction.dtype))
     of_exponent = lax.complex(
         lax.mul(fraction, np.array(LN2, fraction.dtype)), lax.mul(turn, np.array(LN2, turn.dtype))
@@ -108,8 +111,9 @@ def _complex_power(x: Scaled, p: jax.Array) -> Scaled:
     )
 
 
-def _times_exponent(e: jax.Array, p: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """p * e as an integer and a rest of at most a few units, which carries the derivative in p.
+def _times_exponent(e: jax.Array, p: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """p * e as an integer and a rest of at most a few units, which carries the derivative in p;
+    and where p * e is so far out of range that it is only known to be so.
 
     p is taken in three parts and (in float32) e in two, short enough that all products are exact;
     so are the integer and fractional parts of each, and the integers are added as integers.
@@ -117,6 +121,8 @@ def _times_exponent(e: jax.Array, p: jax.Array) -> tuple[jax.Array, jax.Array]:
     f = format_of(p.dtype)
     wide = f.mantissa_bits > 30
     exponent_width, mantissa_width = (11, 17) if wide else (8, 7)
+    # larger powers saturate or meet e = 0; the largest floats would round to infinity
+    p = lax.clamp(np.array(-(2.0**64), p.dtype), p, np.array(2.0**64, p.dtype))
     first = lax.reduce_precision(lax.stop_gradient(p), exponent_width, mantissa_width)
     rest = lax.sub(p, first)
     second = lax.reduce_precision(lax.stop_gradient(rest), exponent_width, mantissa_width)
@@ -124,10 +130,12 @@ def _times_exponent(e: jax.Array, p: jax.Array) -> tuple[jax.Array, jax.Array]:
     if wide:
         parts_of_e = [e]
     else:
-        high = lax.shift_left(lax.shift_right_arithmetic(e, np.int32(15)), np.int32(15))
+        # symmetric about 0: for e = -2, -32768 + 32766 would cancel in the derivative
+        rounded = lax.add(e, np.int32(2**14))
+        high = lax.shift_left(lax.shift_right_arithmetic(rounded, np.int32(15)), np.int32(15))
         parts_of_e = [high, lax.sub(e, high)]
-    # beyond this the result saturates whatever the significand adds, and the integers would wrap
-    far = np.array(2.0e9, p.dtype)
+    # the result saturates whatever the significand adds, and the integers would wrap
+    far = np.array(2.0 * LIMIT, p.dtype)
     estimate = lax.mul(lax.stop_gradient(p), lax.convert_element_type(e, p.dtype))
     saturated = lax.ge(lax.abs(estimate), far)
     whole, fraction = lax.full_like(e, 0), lax.full_like(p, 0)
@@ -139,7 +147,7 @@ def _times_exponent(e: jax.Array, p: jax.Array) -> tuple[jax.Array, jax.Array]:
             whole = lax.add(whole, lax.convert_element_type(nearest, np.int32))
             fraction = lax.add(fraction, lax.sub(exact, nearest))
     clipped = lax.convert_element_type(lax.clamp(-far, estimate, far), np.int32)
-    return select(saturated, clipped, whole), fraction
+    return select(saturated, clipped, whole), fraction, saturated
 
 
 def _saturating_add(a: jax.Array, b: jax.Array) -> jax.Array:

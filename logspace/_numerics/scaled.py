@@ -141,12 +141,12 @@ def scale_by(s: jax.Array, k: jax.Array) -> jax.Array:
     """
     f = format_of(s.dtype)
     bound = 2 * f.bias - 2
-    k = lax.clamp(np.int32(1 - bound), k, np.int32(bound))
+    k = lax.clamp(np.int32(-bound), k, np.int32(bound))
     # Where k is known when compiling, XLA (with jax 0.10.2, on CPU) folds the two factors into one,
     # which is 0 or infinite: 2.0**511 scaled by -1500 was 0, and 0 scaled by 1500 was nan. A split
     # that depends on the sign of s is not a constant and cannot be folded.
     sign_bit = lax.convert_element_type(lax.lt(_real_constant(s), np.array(0, f.real)), np.int32)
-    half = lax.add(lax.shift_right_arithmetic(k, np.int32(1)), sign_bit)
+    half = lax.shift_right_arithmetic(lax.add(k, sign_bit), np.int32(1))
     s = times_real(s, power_of_two(half, f.real))
     return times_real(s, power_of_two(lax.sub(k, half), f.real))
 

@@ -7,6 +7,9 @@ from . import (
     contractions as contractions,
 )
 from . import (
+    control_flow as control_flow,
+)
+from . import (
     conversions as conversions,
 )
 from . import (

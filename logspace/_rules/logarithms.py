@@ -70,6 +70,11 @@ def multiply_by_log(x: ArrayLike, y: Log, *, out_dtype: Any = None) -> Log:
     return _multiple(y, x)
 
 
+@quax.register(lax.div_p)
+def divide_log(x: Log, y: ArrayLike) -> Log:
+    return _multiple(x, jnp.reciprocal(jnp.asarray(y, x.dtype)))
+
+
 @quax.register(lax.neg_p)
 def negative_log(x: Log) -> Log:
     return _log(num.reciprocal(_number(x)))

@@ -54,7 +54,7 @@ def integer_power(x: Scaled, *, y: int) -> Scaled:
 @binary(lax.pow_p)
 def power(x: Scaled, p: Scaled) -> Scaled:
     """The exponent of a power is of moderate size and is read as a plain value."""
-    return num.power(x, lax.convert_element_type(num.to_linear(p), x.significand.dtype))
+    return num.power(x, num.to_linear(p))
 
 
 @unary(lax.sqrt_p)

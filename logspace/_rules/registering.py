@@ -17,15 +17,17 @@ from jax.extend.core import Primitive
 from jax.typing import ArrayLike
 
 from .. import _numerics as num
-from .._log_array import LogArray, as_supported, unwrap, wrap
+from .._log_array import LogArray, as_supported, keep_weak_type, unwrap, wrap
 from .._numerics import Scaled
 
 #: primitive name -> family, filled by the registrars; read by the ledger.
 RULES: dict[str, str] = {}
 
 _PARAMETER = inspect.Parameter
-#: How many leading positions of a primitive with any number of operands get signatures.
+#: How many leading positions of a primitive with any number of operands get signatures ...
 LEADING = 8
+#: ... and the rules for a LogArray that first appears behind them; see `LogSpaceValue.default`.
+ANYWHERE: dict[Primitive, Callable[..., Any]] = {}
 
 
 def annotate(rule: Callable[..., Any], *types: Any, rest: Any = None) -> Callable[..., Any]:
@@ -40,9 +42,18 @@ def annotate(rule: Callable[..., Any], *types: Any, rest: Any = None) -> Callabl
     return rule
 
 
-def lift(x: Any) -> Scaled:
-    """An operand as a number; a plain one of any numeric dtype at exponent 0."""
-    return unwrap(x) if isinstance(x, LogArray) else num.from_linear(as_supported(jnp.asarray(x)))
+def lift(x: Any, *others: Any) -> Scaled:
+    """An operand as a number; a plain one of any numeric dtype at exponent 0.
+
+    Integers take the dtype of the LogArrays among the `others`, as in JAX's promotion.
+    """
+    if isinstance(x, LogArray):
+        return unwrap(x)
+    a = jnp.asarray(x)
+    if not jnp.issubdtype(a.dtype, jnp.inexact):
+        dtypes = [o.dtype for o in others if isinstance(o, LogArray)]
+        a = a.astype(np.result_type(*dtypes)) if dtypes else a
+    return num.from_linear(as_supported(a))
 
 
 def plain(x: Any) -> Any:
@@ -50,13 +61,18 @@ def plain(x: Any) -> Any:
     return num.to_linear(unwrap(x)) if isinstance(x, LogArray) else x
 
 
-def finish(out: Any) -> Any:
-    """Numbers as LogArrays, plain arrays as they are, also within sequences."""
-    if isinstance(out, Scaled):
-        return wrap(out)
-    if isinstance(out, (list, tuple)):
-        return [finish(x) for x in out]
-    return out
+def finish(out: Any, *sources: Any) -> Any:
+    """Numbers as LogArrays, plain arrays as they are, also within sequences.
+
+    Floats are weakly typed if all `sources` are: plain arrays or LogArrays.
+    """
+    if isinstance(out, (list, tuple)) and not isinstance(out, Scaled):
+        return [finish(x, *sources) for x in out]
+    array = out.significand if isinstance(out, Scaled) else out
+    if sources and jnp.issubdtype(array.dtype, jnp.inexact):
+        leaves = (x._significand if isinstance(x, LogArray) else x for x in sources)
+        out = keep_weak_type(out, *leaves)
+    return wrap(out) if isinstance(out, Scaled) else out
 
 
 def family_of(function: Callable[..., Any]) -> str:
@@ -73,7 +89,9 @@ def unary(*primitives: Primitive) -> Callable[[Callable[..., Any]], Callable[...
 
     def register(operation: Callable[..., Any]) -> Callable[..., Any]:
         def rule(x: Any, **params: Any) -> Any:
-            return finish(operation(lift(x), **params))
+            # a conversion says itself whether its result is weakly typed
+            sources = () if "weak_type" in params else (x,)
+            return finish(operation(lift(x), **params), *sources)
 
         for primitive in primitives:
             note(primitive, family_of(operation))
@@ -92,7 +110,7 @@ def binary(*primitives: Primitive) -> Callable[[Callable[..., Any]], Callable[..
             for types in ((LogArray, LogArray), (LogArray, ArrayLike), (ArrayLike, LogArray)):
 
                 def rule(x: Any, y: Any, **params: Any) -> Any:
-                    return finish(operation(*broadcast(lift(x), lift(y)), **params))
+                    return finish(operation(*broadcast(lift(x, y), lift(y, x)), **params), x, y)
 
                 quax.register(primitive)(annotate(_renamed(rule, operation), *types))
         return operation
@@ -133,13 +151,16 @@ def operands(
             lifted = [
                 x
                 if not (isinstance(x, LogArray) or lift_plain)
-                else (lift(x) if values is None or i in values else plain(x))
+                else (lift(x, *args) if values is None or i in values else plain(x))
                 for i, x in enumerate(args)
             ]
-            return finish(operation(*lifted, **params))
+            numbers = args if values is None else [x for i, x in enumerate(args) if i in values]
+            return finish(operation(*lifted, **params), *numbers)
 
+        if count is None:
+            ANYWHERE[primitive] = body
         number = LogArray | ArrayLike
-        positions = range(LEADING) if values is None else values
+        positions = range(LEADING) if values is None else values[:LEADING]
         for i, position in enumerate(positions):
             earlier = () if values is None else values[:i]
             types: list[Any] = [

@@ -1,8 +1,8 @@
 """Variational Monte Carlo from parameters to a record of every step, in the two ways.
 
-`descend` uses LogArray amplitudes and a density that covers nodes; `descend_log_amplitude` is the same
-loop with complex log-amplitudes and samples of |psi|^2. Both are generators of `Step`s, which the caller
-prints, plots, or stops.
+`descend` uses LogArray amplitudes and a density that covers nodes; `descend_log_amplitude` is the
+same loop with complex log-amplitudes and samples of |psi|^2. Both are generators of `Step`s, which
+the caller prints, plots, or stops.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,17 +37,18 @@ from .sampler import (
 
 Amplitude = Callable[[jax.Array, jax.Array], ls.LogArray]
 Trainable = Callable[[int], jax.Array]
+_NEIGHBOURS = Exchange(1)
 
 
 @dataclass(frozen=True)
 class Settings:
     """How to sample and how to step; the same for both ways.
 
-    - `chains` x `samples` configurations for each step, one every `thin` moves, after `burn_in` such
-      batches at the start.
+    - `chains` x `samples` configurations for each step, one every `thin` moves, after `burn_in`
+      such batches at the start.
     - `rate`: the length of a step of stochastic reconfiguration, with `relative_shift` and `shift`.
-    - `width_floor`: the density is |psi|^2 + |(H - E) psi|^2 / width^2 with width^2 = variance +
-      (width_floor * E)^2, E and variance from the step before. The floor limits what an
+    - `width_floor` and `blur`: the density is `residual_density` with this blur, the energy of the
+      step before, and width^2 = its variance + (width_floor * energy)^2. The floor limits what an
       underestimated variance can do to the density.
     - `magnetisation` of the configurations that chains start from (None: any).
     """
@@ -60,6 +61,7 @@ class Settings:
     relative_shift: float = 1e-3
     shift: float = 1e-4
     width_floor: float = 0.01
+    blur: float = 0.1
     magnetisation: int | None = 0
 
 
@@ -99,7 +101,11 @@ def draw(
 ) -> tuple[Walkers, Samples, jax.Array]:
     """Go on from the walkers: the walkers, the samples of a step, the accepted fraction."""
     density = residual_density(
-        lambda sigma: amplitude(parameters, sigma), operator, walkers.energy, walkers.width
+        lambda sigma: amplitude(parameters, sigma),
+        operator,
+        walkers.energy,
+        walkers.width,
+        settings.blur,
     )
     samples, accepted = sample(
         key, density, move, walkers.configurations, settings.samples, settings.thin
@@ -147,9 +153,7 @@ def _step(
     return updated, energy, force, (evaluation.psi == 0).mean(), _width(energy, shifts)
 
 
-def _update(
-    metric: jax.Array, force: Forces, trainable: jax.Array, shifts: _Shifts
-) -> jax.Array:
+def _update(metric: jax.Array, force: Forces, trainable: jax.Array, shifts: _Shifts) -> jax.Array:
     return shifts.rate * stochastic_reconfiguration(
         metric,
         force.mean,
@@ -184,17 +188,18 @@ def descend(
     steps: int,
     settings: Settings = Settings(),
     trainable: Trainable | None = None,
-    move: Move = Exchange(1),
+    move: Move = _NEIGHBOURS,
 ) -> Iterator[Step]:
     """Stochastic reconfiguration with amplitudes as LogArrays, right at nodes.
 
-    `amplitude(parameters, sigma)` is a scalar LogArray, `parameters` a real vector, `trainable(step)`
-    says which of them move (booleans; all by default), `move` proposes configurations (a function, or
-    an `equinox.Module` with arrays inside). The estimates of a step are those at `Step.parameters`,
-    before they move.
+    `amplitude(parameters, sigma)` is a scalar LogArray, `parameters` a real vector,
+    `trainable(step)` says which of them move (booleans; all by default), `move` proposes
+    configurations (a function, or an `equinox.Module` with arrays inside). The estimates of a step
+    are those at `Step.parameters`, before they move.
     """
     trainable = _all(parameters) if trainable is None else trainable
-    # Random configurations may lie where psi and H psi are 0; chains walk freely there (see `metropolis`).
+    # Random configurations may lie where psi and H psi are 0; chains walk freely there (see
+    # `metropolis`).
     width = jnp.full((), operator.sites, parameters.dtype)
     walkers = Walkers(_random(key, operator, settings), jnp.zeros_like(width), width)
     for step in range(-settings.burn_in, steps):
@@ -205,9 +210,9 @@ def descend(
             continue
         if step == 0 and (samples.density == 0).any():
             raise RuntimeError(
-                f"descend requires chains where psi or H psi is not 0; after {settings.burn_in} batches of "
-                "burn-in some are not there. Take a larger burn_in, another move, or parameters with "
-                "fewer nodes."
+                "descend requires chains where psi or H psi is not 0; after "
+                f"burn_in={settings.burn_in} batches of samples some chains are not there. Take a "
+                "larger burn_in, another move, or parameters with fewer nodes."
             )
         evaluation = _evaluate(amplitude, parameters, operator, samples.configurations)
         updated, energy, force, nodes, width = _step(
@@ -218,7 +223,9 @@ def descend(
         parameters = updated
 
 
-def _in_batches(evaluate: Callable[[jax.Array], Any], configurations: jax.Array, batches: int) -> Any:
+def _in_batches(
+    evaluate: Callable[[jax.Array], Any], configurations: jax.Array, batches: int
+) -> Any:
     """The results of `batches` calls along the axis of samples, joined.
 
     On the host: a program for every number of batches would cost more than the copies.
@@ -235,7 +242,7 @@ def sample_widely(
     walkers: Walkers,
     batches: int,
     settings: Settings = Settings(),
-    move: Move = Exchange(1),
+    move: Move = _NEIGHBOURS,
 ) -> tuple[Evaluation, ls.LogArray]:
     """Amplitudes and density on `batches` times the samples of a step, (chains, batches * samples).
 
@@ -265,7 +272,7 @@ def log_draw(
     move: Move,
     settings: Settings,
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """As `draw`, from |psi|^2 with complex log-amplitudes; walkers and samples are configurations."""
+    """As `draw`, from |psi|^2 with complex log-amplitudes: configurations, samples, fraction."""
     return usual.log_metropolis(
         key,
         lambda sigma: log_amplitude(parameters, sigma),
@@ -300,7 +307,7 @@ def descend_log_amplitude(
     steps: int,
     settings: Settings = Settings(),
     trainable: Trainable | None = None,
-    move: Move = Exchange(1),
+    move: Move = _NEIGHBOURS,
 ) -> Iterator[Step]:
     """The same loop with complex log-amplitudes: samples of |psi|^2 and the usual estimators.
 
@@ -346,7 +353,7 @@ def log_sample_widely(
     configurations: jax.Array,
     batches: int,
     settings: Settings = Settings(),
-    move: Move = Exchange(1),
+    move: Move = _NEIGHBOURS,
 ) -> usual.LogEvaluation:
     """As `sample_widely`, for complex log-amplitudes, from walkers at `configurations`."""
     drawn = []

@@ -1,17 +1,17 @@
 """Expectation values, forces and metric from amplitudes, never divided by psi.
 
-All of these take LogArrays of amplitudes at configurations: `psi`, `h_psi` = (H psi), and `jacobian` = d psi / d theta for
-real parameters theta, (the shape of psi, parameters). They form
+All of these take LogArrays of amplitudes at configurations: `psi`, `h_psi` = (H psi), and
+`jacobian` = d psi / d theta for real parameters theta, (the shape of psi, parameters). They form
 
     conj(psi) H psi / q,    conj(d psi) (H psi - E psi) / q,    conj(d psi) d psi / q
 
 and divide by the mean of |psi|^2 / q. At a node psi is 0, and these terms are finite and right,
 while H psi / psi and d psi / psi do not exist.
 
-With a `density` q the configurations are samples of q (any density, known up to a factor): arrays are
-(chains, samples), weights are self-normalised, and the errors come from the scatter of the chains, so that
-weights and autocorrelation are accounted for. Without a density the arrays hold every configuration once, and
-the answers are the exact sums, with error 0.
+With a `density` q the configurations are samples of q (any density, known up to a factor): arrays
+are (chains, samples), weights are self-normalised, and the errors come from the scatter of the
+chains, so that weights and autocorrelation are accounted for. Without a density the arrays hold
+every configuration once, and the answers are the exact sums, with error 0.
 """
 
 from collections.abc import Callable
@@ -58,8 +58,9 @@ def evaluate(
     """
     if parameters.ndim != 1 or not jnp.issubdtype(parameters.dtype, jnp.floating):
         raise TypeError(
-            "evaluate requires real parameters in one vector (jax.flatten_util.ravel_pytree makes one, complex "
-            f"parameters enter as real and imaginary parts); {parameters.dtype}{list(parameters.shape)} was given."
+            "evaluate requires real parameters in one vector (jax.flatten_util.ravel_pytree makes "
+            "one; complex parameters enter as real and imaginary parts); "
+            f"{parameters.dtype}{list(parameters.shape)} was given."
         )
 
     def one(sigma: jax.Array) -> Evaluation:
@@ -76,7 +77,8 @@ class Estimate(NamedTuple):
 
     - `mean`: <psi|H|psi> / <psi|psi>, real, or complex if psi is.
     - `error`: its standard error, real; 0 for a full sum.
-    - `variance`: <psi|(H - mean)^2|psi> / <psi|psi> for hermitian H, with the part that lies on the nodes.
+    - `variance`: <psi|(H - mean)^2|psi> / <psi|psi> for hermitian H, with the part that lies on the
+      nodes.
     - `effective_samples`: (sum w)^2 / sum w^2 for the weights w = |psi|^2 / density.
     """
 
@@ -98,7 +100,8 @@ def _normalised(
 ) -> tuple[jax.Array, ...]:
     """psi and others over sqrt(density), plain, scaled to a mean of |psi|^2 of 1.
 
-    Shapes (chains, samples, ...). Only here does anything leave log space: the scaled psi is of order one.
+    Shapes (chains, samples, ...). Only here does anything leave log space: the scaled psi is of
+    order one.
     """
     if density is None:
         psi = psi.reshape(1, -1)
@@ -205,9 +208,10 @@ def expect_and_grad(
 def quantum_geometric_tensor(
     psi: ls.LogArray, jacobian: ls.LogArray, density: ls.LogArray | None = None
 ) -> jax.Array:
-    """``<d_j psi|d_k psi> - <d_j psi|psi><psi|d_k psi>`` for normalised psi, (parameters, parameters).
+    """``<d_j psi|d_k psi> - <d_j psi|psi><psi|d_k psi>`` for normalised psi.
 
-    Hermitian and not negative. Nodes contribute conj(d_j psi) d_k psi.
+    A matrix (parameters, parameters), hermitian and not negative. Nodes contribute conj(d_j psi)
+    d_k psi.
     """
     return _metric(*_normalised(psi, density, jacobian))
 
@@ -225,7 +229,9 @@ def expect_forces_and_metric(
 
 
 def effective_sample_size(psi: ls.LogArray, density: ls.LogArray) -> jax.Array:
-    """``(sum w)^2 / sum w^2`` for the weights w = |psi|^2 / density: the number of samples of equal weight
+    """``(sum w)^2 / sum w^2`` for the weights w = |psi|^2 / density.
+
+    The number of samples of equal weight
     that are worth as much, for a quantity that does not correlate with the weights.
     """
     weights = ls.abs2(psi) / density

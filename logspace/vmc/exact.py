@@ -1,4 +1,4 @@
-"""Exact answers for small systems: every configuration, ground states, energies by full summation."""
+"""Exact answers for small systems: all configurations, lowest states, full summation."""
 
 import itertools
 import math
@@ -20,8 +20,8 @@ _LARGEST = 400_000
 class Sector(NamedTuple):
     """All configurations of a sector, and the operator on them as a sparse matrix.
 
-    configurations (size, sites) int8; columns (size, rows) and elements (size, rows) hold the nonzero
-    elements of each row of the matrix, padded with elements 0.
+    configurations (size, sites) int8; columns (size, rows) and elements (size, rows) hold the
+    nonzero elements of each row of the matrix, padded with elements 0.
     """
 
     configurations: np.ndarray
@@ -54,7 +54,11 @@ def sector(operator: Operator, magnetisation: int | None = None) -> Sector:
     """
     sites = operator.sites
     size = 2**sites if magnetisation is None else 0
-    if magnetisation is not None and (sites + magnetisation) % 2 == 0 and abs(magnetisation) <= sites:
+    if (
+        magnetisation is not None
+        and (sites + magnetisation) % 2 == 0
+        and abs(magnetisation) <= sites
+    ):
         size = math.comb(sites, (sites + magnetisation) // 2)
     if not 0 < size <= _LARGEST:
         raise ValueError(
@@ -98,7 +102,8 @@ def lowest_state(
     """The lowest eigenvalue and eigenvector by Lanczos iteration with full reorthogonalisation.
 
     `project` restricts to a symmetry sector: a linear map onto it that commutes with H. Stops when
-    the eigenvalue changes by less than `tolerance`, relatively; raises `RuntimeError` if it does not within `iterations`.
+    the eigenvalue changes by less than `tolerance`, relatively; raises `RuntimeError` if it does
+    not within `iterations`.
     """
     start = project(np.random.default_rng(0).normal(size=space.size))
     vectors = [start / np.linalg.norm(start)]
@@ -129,7 +134,8 @@ def lowest_state(
 def full_energy(amplitude: Callable[[jax.Array], ls.LogArray], space: Sector) -> jax.Array:
     """<psi|H|psi> / <psi|psi> over all configurations, written as the quotient that it is.
 
-    A plain scalar. Its derivatives by `jax.grad` in whatever `amplitude` closes over are right at nodes.
+    A plain scalar. Its derivatives by `jax.grad` in whatever `amplitude` closes over are right at
+    nodes.
     """
     psi = jax.vmap(amplitude)(space.configurations)
     h_psi = (space.elements * psi[space.columns]).sum(1)
@@ -137,11 +143,12 @@ def full_energy(amplitude: Callable[[jax.Array], ls.LogArray], space: Sector) ->
 
 
 class FullSum(NamedTuple):
-    """A state summed over all configurations: plain energy and gradient (parameters,), numbers of nodes.
+    """A state summed over all configurations; plain numbers.
 
-    `nodes` counts the configurations where psi is exactly 0, `first_order_nodes` those of them where
-    some derivative of psi in the parameters is not. `probabilities` (size,) are |psi|^2 / sum |psi|^2,
-    right for psi of any size (e^800, say).
+    `energy` and its `gradient` (parameters,) in real parameters.
+    `nodes` counts the configurations where psi is exactly 0, `first_order_nodes` those of them
+    where some derivative of psi in the parameters is not. `probabilities` (size,) are |psi|^2 / sum
+    |psi|^2, right for psi of any size (e^800, say).
     """
 
     energy: jax.Array
@@ -165,7 +172,9 @@ def full_sum(
     def one(sigma: jax.Array) -> tuple[ls.LogArray, ls.LogArray]:
         return amplitude(parameters, sigma), ls.jacobian(amplitude)(parameters, sigma)
 
-    psi, jacobian = jax.lax.map(one, jnp.asarray(space.configurations), batch_size=min(batch, space.size))
+    psi, jacobian = jax.lax.map(
+        one, jnp.asarray(space.configurations), batch_size=min(batch, space.size)
+    )
     h_psi = (space.elements * psi[space.columns]).sum(1)
     energy, gradient = expect_and_grad(psi, h_psi, jacobian)
     node = psi == 0

@@ -1,12 +1,14 @@
 """Variational Monte Carlo as it is usually written: complex log-amplitudes and samples of |psi|^2.
 
-Here for comparison with `logspace.vmc.estimators`; plain JAX, no LogArrays. psi is kept as log psi, connected amplitudes
-enter as exp(log psi' - log psi), and the gradient is the covariance of d log psi with the local energy,
+Here for comparison with `logspace.vmc.estimators`; plain JAX, no LogArrays. psi is kept as log psi,
+connected amplitudes enter as exp(log psi' - log psi), and the gradient is the covariance of
+d log psi with the local energy,
 
-    F = < conj(O - <O>) (E_loc - <E_loc>) >,   O = d log psi / d theta,   E_loc = sum_m H_m exp(log psi_m - log psi).
+    F = < conj(O - <O>) (E_loc - <E_loc>) >
+    O = d log psi / d theta,    E_loc = sum_m H_m exp(log psi_m - log psi).
 
-This is right where psi is not 0. On the nodes log psi is -inf and O does not exist; |psi|^2 never samples
-them, and their part of F, conj(d psi) H psi, is missing.
+This is right where psi is not 0. On the nodes log psi is -inf and O does not exist; |psi|^2 never
+samples them, and their part of F, conj(d psi) H psi, is missing.
 """
 
 from collections.abc import Callable
@@ -23,7 +25,7 @@ LogAmplitude = Callable[[jax.Array, jax.Array], jax.Array]
 
 
 def log_sum_exp(coefficients: jax.Array, logarithms: jax.Array) -> jax.Array:
-    """``log(sum_g coefficient_g exp(logarithm_g))``, complex, with the usual shift by the maximum."""
+    """``log(sum_g coefficient_g exp(logarithm_g))``, complex, shifted by the maximum."""
     shift = jax.lax.stop_gradient(logarithms.max())
     total = (coefficients * jnp.exp(logarithms - shift)).sum()
     return shift + jnp.log(total.astype(jnp.result_type(total, jnp.complex64)))
@@ -46,8 +48,9 @@ def log_metropolis(
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Samples of |psi|^2: a move is accepted where log(uniform) < 2 Re(log psi' - log psi).
 
-    From configurations (chains, sites). Returns the last ones, the samples (chains, samples, sites), one
-    every `thin` moves, and the accepted fraction. On a node -inf + inf is nan and compares as false.
+    From configurations (chains, sites). Returns the last ones, the samples (chains, samples,
+    sites), one every `thin` moves, and the accepted fraction. On a node -inf + inf is nan and
+    compares as false.
     """
     count = configurations.shape[0]
 
@@ -85,7 +88,8 @@ def log_evaluate(
 ) -> LogEvaluation:
     """Local energies and logarithmic derivatives at configurations (..., sites).
 
-    `log_amplitude(parameters, sigma)` is a complex scalar, `parameters` a real vector. inf or nan at nodes.
+    `log_amplitude(parameters, sigma)` is a complex scalar, `parameters` a real vector. inf or nan
+    at nodes.
     """
 
     def one(sigma: jax.Array) -> LogEvaluation:
@@ -101,7 +105,7 @@ def log_evaluate(
 
 
 def log_estimates(evaluation: LogEvaluation) -> tuple[Estimate, Forces, jax.Array]:
-    """Energy, forces and metric (parameters, parameters) from samples (chains, samples) of |psi|^2."""
+    """Energy, forces and metric from samples (chains, samples) of |psi|^2."""
     _, energies, slopes = evaluation
     mean = energies.mean()
     residual = energies - mean

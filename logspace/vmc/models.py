@@ -23,14 +23,16 @@ class DressedSpinWave:
 
         psi(s) = exp(sum_r v_r C_r(s)) * sum_g (-1)^g s_g exp(sum_k u_k B_k(g, s))
 
-    C_r is the spin correlation at distance r (a Jastrow factor). B_k(g, s) sums s_(g+a) s_(g+b) over a
-    class k of pairs (a, b) around g; a pair and its mirror image share a class. psi is odd under a flip of all spins
-    and has the character (-1) under a translation, as the lowest triplet of a Heisenberg ring has after
-    Marshall's rotation (its momentum is pi relative to the ground state).
+    C_r is the spin correlation at distance r (a Jastrow factor). B_k(g, s) sums s_(g+a) s_(g+b)
+    over a class k of pairs (a, b) around g; a pair and its mirror image share a class. psi is odd
+    under a flip of all spins and has the character (-1) under a translation, as the lowest triplet
+    of a Heisenberg ring has after Marshall's rotation (its momentum is pi relative to the ground
+    state).
 
-    Without the cloud, u = 0, the sum is the staggered magnetisation, an integer: it vanishes exactly
-    wherever both sublattices have the same magnetisation, and its derivative in u mostly does not. These are
-    first-order nodes. On a ring whose length is not a multiple of 4 there are none.
+    Without the cloud, u = 0, the sum is the staggered magnetisation, an integer: it vanishes
+    exactly wherever both sublattices have the same magnetisation, and its derivative in u mostly
+    does not. These are first-order nodes. On a ring whose length is not a multiple of 4 there are
+    none.
 
     Parameters: "jastrow" (sites // 2,) and "cloud" (classes,), both real, both 0 initially.
     """
@@ -40,7 +42,8 @@ class DressedSpinWave:
     def __post_init__(self) -> None:
         if self.sites < 4 or self.sites % 2:
             raise ValueError(
-                f"A spin wave with momentum pi requires an even ring of at least 4 sites; sites={self.sites} was given."
+                "A spin wave with momentum pi requires an even ring of at least 4 sites; "
+                f"sites={self.sites} was given."
             )
 
     @cached_property
@@ -49,7 +52,7 @@ class DressedSpinWave:
 
     @cached_property
     def _classes(self) -> np.ndarray:
-        """(pairs, sites): the class of the pair (i, j) as seen from g; -1 if g is one of the two."""
+        """(pairs, sites): the class of a pair (i, j) as seen from g; -1 if g is one of the two."""
         n = self.sites
         numbers: dict[tuple[int, int], int] = {}
         table = np.full((len(self._pairs), n), -1)
@@ -73,7 +76,7 @@ class DressedSpinWave:
     def terms(
         self, parameters: Parameters, sigma: jax.Array
     ) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """The logarithm of the Jastrow factor, and signs (sites,) and logarithms (sites,) of the sum.
+        """The logarithm of the Jastrow factor; signs (sites,) and logarithms (sites,) of the sum.
 
         psi = exp(jastrow) * sum of sign * exp(logarithm). The Jastrow factor stays outside, for
         the bare sum to be one of integers, which cancels exactly.
@@ -97,8 +100,9 @@ class DressedSpinWave:
 class ProductState:
     """``psi(s) = prod_i f[i, s_i]``: one factor for spin up, one for spin down at every site.
 
-    Polarised spins are factors that are exactly 0: all but one configuration are nodes then, and those with
-    one spin wrong are first-order nodes. Parameters: "factors" (sites, 2), real or complex.
+    Polarised spins are factors that are exactly 0: all but one configuration are nodes then, and
+    those with one spin wrong are first-order nodes. Parameters: "factors" (sites, 2), real or
+    complex.
     """
 
     sites: int

@@ -1,12 +1,13 @@
 """Spin Hamiltonians, given by the configurations that they connect.
 
-An operator is anything with a method ``connected(sigma)`` that returns the nonzero row of its matrix
-at one configuration: `Connected(configurations, elements)` with ``elements[m] = <sigma|H|sigma_m>``.
-The first row is `sigma` itself (the diagonal), and the number of rows does not depend on `sigma`, so
-that the method can be used under `jax.jit` and `jax.vmap`. Rows that do not apply carry the element 0.
+An operator is anything with a method ``connected(sigma)`` that returns the nonzero row of its
+matrix at one configuration: `Connected(configurations, elements)` with ``elements[m] =
+<sigma|H|sigma_m>``. The first row is `sigma` itself (the diagonal), and the number of rows does not
+depend on `sigma`, so that the method can be used under `jax.jit` and `jax.vmap`. Rows that do not
+apply carry the element 0.
 
-Spins are +1 and -1 (dtype int8). The operators are frozen dataclasses: hashable, so usable as static
-arguments, and free of arrays, so that nothing concrete is captured by a trace.
+Spins are +1 and -1 (dtype int8). The operators are frozen dataclasses: hashable, so usable as
+static arguments, and free of arrays, so that nothing concrete is captured by a trace.
 """
 
 from collections.abc import Callable
@@ -55,8 +56,8 @@ def bond_exchanges(sites: int) -> np.ndarray:
 class HeisenbergRing:
     """Antiferromagnetic Heisenberg ring, ``H = coupling * sum_i S_i . S_(i+1)``, spin 1/2.
 
-    With `marshall` (an even ring is required) every second spin is rotated by pi about z: the exchange
-    term changes its sign, the spectrum does not, and the ground state is positive.
+    With `marshall` (an even ring is required) every second spin is rotated by pi about z: the
+    exchange term changes its sign, the spectrum does not, and the ground state is positive.
     """
 
     sites: int
@@ -101,8 +102,8 @@ def apply_operator(
 ) -> tuple[ls.LogArray, ls.LogArray]:
     """``(psi(sigma), (H psi)(sigma))`` at one configuration, both scalar ls.LogArrays.
 
-    `amplitude` maps a configuration (sites,) to a scalar ls.LogArray. Nothing is divided by psi, so that a
-    node is an ordinary point. `jax.vmap` it over configurations.
+    `amplitude` maps a configuration (sites,) to a scalar ls.LogArray. Nothing is divided by psi, so
+    that a node is an ordinary point. `jax.vmap` it over configurations.
     """
     configurations, elements = operator.connected(sigma)
     psi = jax.vmap(amplitude)(configurations)

@@ -12,12 +12,14 @@ def stochastic_reconfiguration(
     shift: float = 1e-4,
     trainable: jax.Array | None = None,
 ) -> jax.Array:
-    """The step ``-(S + shifts)^-1 F`` for real parameters: imaginary time, projected on the states around psi.
+    """The step ``-(S + shifts)^-1 F`` for real parameters.
 
-    `metric` S is the quantum geometric tensor (parameters, parameters) and `forces` F (parameters,); for
-    complex amplitudes with real parameters their real parts count. To the diagonal of S
-    `relative_shift * S_kk + shift` is added. Parameters where `trainable` (booleans) is false
-    are held fixed: their step is 0, and the others are solved for without them.
+    Imaginary time, projected on the states that the parameters reach from psi.
+
+    `metric` S is the quantum geometric tensor (parameters, parameters) and `forces` F
+    (parameters,); for complex amplitudes with real parameters their real parts count. To the
+    diagonal of S `relative_shift * S_kk + shift` is added. Parameters where `trainable` (booleans)
+    is false are held fixed: their step is 0, and the others are solved for without them.
     """
     metric, forces = metric.real, forces.real
     if trainable is not None:

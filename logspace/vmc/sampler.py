@@ -1,9 +1,10 @@
 """Densities to sample from, and a Metropolis sampler whose chains survive nodes.
 
-A density is a function of one configuration (sites,) that gives a non-negative scalar LogArray, known up
-to a factor. |psi|^2 is 0 on the nodes, where conj(d psi) H psi is not: samples of it miss that part
-of a gradient. The other densities here are positive wherever the operator reaches from the support
-of psi. Samples of any density are used with the weights |psi|^2 / density, which the estimators form.
+A density is a function of one configuration (sites,) that gives a non-negative scalar LogArray,
+known up to a factor. |psi|^2 is 0 on the nodes, where conj(d psi) H psi is not: samples of it miss
+that part of a gradient. The other densities here are positive wherever the operator reaches from
+the support of psi. Samples of any density are used with the weights |psi|^2 / density, which the
+estimators form.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,7 @@ import numpy as np
 import logspace as ls
 import logspace.numpy as lnp
 
-from .operators import Operator, apply_operator
+from .operators import Operator
 
 Density = Callable[[jax.Array], ls.LogArray]
 Move = Callable[[jax.Array, jax.Array], jax.Array]
@@ -33,19 +34,27 @@ def residual_density(
     operator: Operator,
     energy: jax.Array | float = 0.0,
     width: jax.Array | float = 1.0,
+    blur: float = 0.0,
 ) -> Density:
-    """``|psi|^2 + |(H - energy) psi|^2 / width^2``: positive on all nodes with (H psi) != 0.
+    """``|psi|^2 + |(H - energy) psi|^2 / width^2 + blur * (mean of |psi'|^2)``, positive on nodes.
 
-    With `width` near the standard deviation of the energy the two parts weigh the same, and the
-    terms conj(d psi) (H - energy) psi / density stay bounded where psi is small, the more so the
-    smaller `width` is; energy = 0 and width = 1 give |psi|^2 + |H psi|^2. The constants
-    must not depend on the samples that are drawn with them: take those of the step before.
-    The weights |psi|^2 / density are at most 1.
+    The second part is positive on all nodes with (H psi) != 0. With `width` near the standard
+    deviation of the energy it weighs as much as the first, and the terms
+    conj(d psi) (H - energy) psi / density stay bounded where psi is small, the more so the smaller
+    `width` is; energy = 0 and width = 1 give |psi|^2 + |H psi|^2. The constants must not depend on
+    the samples that are drawn with them: take those of the step before.
+
+    The third part averages over the connected configurations. It is positive on all nodes next to
+    the support of psi, so that chains can cross nodes where H psi is 0 by symmetry: without it, the
+    support of the density may fall into pieces. The weights |psi|^2 / density are at most 1.
     """
 
     def density(sigma: jax.Array) -> ls.LogArray:
-        psi, h_psi = apply_operator(amplitude, operator, sigma)
-        return ls.abs2(psi) + ls.abs2((h_psi - energy * psi) / width)
+        configurations, elements = operator.connected(sigma)
+        psi = jax.vmap(amplitude)(configurations)
+        residual = (elements * psi).sum() - energy * psi[0]
+        weights = ls.abs2(psi)
+        return weights[0] + ls.abs2(residual / width) + blur * weights[1:].mean()
 
     return density
 
@@ -55,8 +64,8 @@ def blurred_density(
 ) -> Density:
     """``(1 - coverage) |psi|^2 + coverage * (mean of |psi|^2 over the connected configurations)``.
 
-    Normalised like |psi|^2 if the connection is symmetric, as it is for the operators of this package.
-    Positive on every node next to a configuration where psi != 0.
+    Normalised like |psi|^2 if the connection is symmetric, as it is for the operators of this
+    package. Positive on every node next to a configuration where psi != 0.
     """
     if not 0 <= coverage <= 1:
         raise ValueError(f"coverage requires a number in [0, 1]; {coverage} was given.")
@@ -71,8 +80,8 @@ def blurred_density(
 class Exchange(eqx.Module):
     """A move: exchange two sites of a ring, `reach` sites apart or less. The magnetisation stays.
 
-    `reach` is an integer from 1 (neighbours only) to sites // 2 (any two sites), kept as an array, so
-    that `equinox.filter_jit` traces it and another reach compiles nothing.
+    `reach` is an integer from 1 (neighbours only) to sites // 2 (any two sites), kept as an array,
+    so that `equinox.filter_jit` traces it and another reach compiles nothing.
     """
 
     reach: np.ndarray | jax.Array = eqx.field(converter=np.asarray)
@@ -94,7 +103,7 @@ def flip_one(key: jax.Array, sigma: jax.Array) -> jax.Array:
 def random_configurations(
     key: jax.Array, sites: int, shape: tuple[int, ...], magnetisation: int | None = 0
 ) -> jax.Array:
-    """Uniform configurations (*shape, sites), int8, all of one magnetisation (sum of spins) or any."""
+    """Uniform configurations (*shape, sites), int8, of one magnetisation (sum of spins) or any."""
     if magnetisation is None:
         return jax.random.rademacher(key, (*shape, sites), dtype=jnp.int8)
     if abs(magnetisation) > sites or (sites + magnetisation) % 2:
@@ -128,7 +137,7 @@ def start_chains(density: Density, candidates: jax.Array) -> jax.Array:
 
 
 class Samples(NamedTuple):
-    """Configurations (chains, samples, sites) and the density they were drawn from, (chains, samples).
+    """Configurations (chains, samples, sites) and their density (chains, samples).
 
     From `metropolis`, without the axis of samples: where the chains are.
     """
@@ -152,8 +161,8 @@ def _moves(
     def step(state: _State, key: jax.Array) -> tuple[_State, jax.Array]:
         move_key, accept_key = jax.random.split(key)
         proposed = jax.vmap(move)(jax.random.split(move_key, count), state.configurations)
-        # The first step proposes to stay, which is accepted: this evaluates the density where the chains are,
-        # without a second copy of its program.
+        # The first step proposes to stay, which is accepted: this evaluates the density where the
+        # chains are, without a second copy of its program.
         proposed = jnp.where(state.number == 0, state.configurations, proposed)
         new = jax.vmap(density)(proposed)
         threshold = jax.random.uniform(accept_key, (count,), new.dtype)
@@ -177,10 +186,10 @@ def metropolis(
 ) -> tuple[Samples, jax.Array]:
     """`steps` Metropolis moves of chains at configurations (chains, sites), the first one to stay.
 
-    Returns where they are, with the density there, and the accepted fraction, a scalar. `move(key, sigma)`
-    proposes; it has to be as probable as its reverse. A move is accepted with probability
-    min(1, new / old), and always where the old density is 0: a chain on a zero leaves it,
-    while a difference of logarithms (-inf + inf) would hold it there for ever.
+    Returns where they are, with the density there, and the accepted fraction, a scalar. `move(key,
+    sigma)` proposes; it has to be as probable as its reverse. A move is accepted with probability
+    min(1, new / old), and always where the old density is 0: a chain on a zero leaves it, while a
+    difference of logarithms (-inf + inf) would hold it there for ever.
     """
     state, accepted = _moves(key, density, move, _start(density, configurations), steps)
     return Samples(state.configurations, state.density), accepted / max(steps - 1, 1)
@@ -196,8 +205,8 @@ def sample(
 ) -> tuple[Samples, jax.Array]:
     """`samples` configurations of each chain, one every `thin` moves of `metropolis`.
 
-    Returns them and the accepted fraction. To go on, start from the last ones,
-    ``configurations[:, -1]``. The first move stays, so `samples * thin` of at least 2 is needed to move.
+    Returns them and the accepted fraction. To go on, start from the last ones, ``configurations[:,
+    -1]``. The first move stays, so `samples * thin` of at least 2 is needed to move.
     """
 
     def one(state: _State, key: jax.Array) -> tuple[_State, tuple[Samples, jax.Array]]:

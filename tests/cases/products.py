@@ -16,7 +16,7 @@ def _row(name, primitive, call, *operands, **options):
     return Case(name, primitive, call, operands, **options)
 
 
-def _real_power(x, p):
+def _power(x, p):
     return mpmath.power(x, p) if x else (mpmath.mpf(1) if not p else mpmath.mpf(0))
 
 
@@ -45,7 +45,10 @@ ROWS = [
              ulps=4 * abs(n), reason="one rounding for each product")
         for n in (2, 3, 5, -1, -3)
     ),
-    _row("pow", "pow", lax.pow, _P, Number(ELEMENTWISE), law="elementwise", exact=_real_power,
+    _row("pow_complex", "pow", lax.pow, _P, _N, law="elementwise", exact=_power, kinds=COMPLEX,
+         exact_domain="moderate", ulps=40, smooth_at_zero=False,
+         reason="eps times |p log x|, for complex p"),
+    _row("pow", "pow", lax.pow, _P, Number(ELEMENTWISE, "real"), law="elementwise", exact=_power,
          special_values=True, exact_domain="power", ulps=8, smooth_at_zero=False,
          reason="|p log2 s| <= 2 roundings, and the exponent's fraction",
          # the derivative in p is x**p log x and 0 at x = 0

@@ -122,10 +122,11 @@ def _linear(case: Case, values: Sequence[Any]) -> list[Expected]:
     for position in case.numbers:
         for j, changed in _unit_vectors(case, values, position, base):
             for found, collected in zip(_plain(case, changed), terms, strict=True):
-                for i in zip(*np.nonzero(found), strict=True):
+                for i in np.argwhere(found):
+                    i = tuple(map(int, i))
                     coefficient = int(found[i].real)
                     term = coefficient * values[position].ravel()[j]
-                    collected.setdefault(tuple(map(int, i)), []).append(term)
+                    collected.setdefault(i, []).append(term)
     return [_sum_up(shape, found) for shape, found in zip(shapes, terms, strict=True)]
 
 
@@ -137,9 +138,9 @@ def _bilinear(case: Case, values: Sequence[Any]) -> list[Expected]:
     for j, once in _unit_vectors(case, values, first, base):
         for k, twice in _unit_vectors(case, values, second, once):
             (found,) = _plain(case, twice)
-            for i in zip(*np.nonzero(found), strict=True):
+            for i in map(tuple, np.argwhere(found)):
                 product = values[first].ravel()[j] * values[second].ravel()[k]
-                terms.setdefault(tuple(map(int, i)), []).append(int(found[i]) * product)
+                terms.setdefault(i, []).append(int(found[i]) * product)
     return [_sum_up(shape, terms)]
 
 
@@ -151,7 +152,7 @@ def _monomial(case: Case, values: Sequence[Any]) -> list[Expected]:
         for j, changed in _unit_vectors(case, values, position, base):
             (found,) = _plain(case, changed)
             powers = np.log2(np.abs(found))
-            for i in zip(*np.nonzero(powers), strict=True):
+            for i in map(tuple, np.argwhere(powers)):
                 out[i] = out[i] * values[position].ravel()[j] ** int(powers[i])
     return [Expected(out, out)]
 

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import logspace as ls
 from tests.cases import CASES
 from tests.cases.case import Number, draw, draw_all
 from tests.special_values import crossed
@@ -58,11 +59,9 @@ def compare_special_values(case, dtype):
     if not case.special_values:
         return
     values = crossed(dtype, len(case.operands))
-    want = linear(plain_jitted(case)(*map(jnp.asarray, values)))
-    arguments = operands(case, values)
-    arguments = [x if i not in case.numbers else _tidied(v) for i, (x, v) in
-                 enumerate(zip(arguments, values, strict=True))]
-    got = linear(jitted(case)(*arguments))
+    got = linear(jitted(case)(*map(ls.from_linear, values)))
+    want = linear(plain_jitted(case)(*map(jnp.asarray, map(_flushed, values))))
+    excepted = np.isin(values[0], case.excepted)
     for a, b in zip(got, want, strict=True):
         if b.dtype.kind not in "fc":
             np.testing.assert_array_equal(a, b, err_msg=case.name)
@@ -73,6 +72,7 @@ def compare_special_values(case, dtype):
             wrong |= ~finite & ~((a == b) | (np.isnan(a) & np.isnan(b)))
         bound = (case.ulps + 4) * np.finfo(b.dtype).eps * np.abs(np.where(finite, b, 0))
         bound += np.finfo(b.dtype).tiny
+        wrong &= ~excepted
         wrong |= finite & (np.abs(np.where(finite, a, 0) - np.where(finite, b, 0)) > bound)
         report = "\n".join(
             f"{[v[i].item() for v in values]}: {a[i]}, not {b[i]}" for i in np.flatnonzero(wrong)
@@ -80,10 +80,9 @@ def compare_special_values(case, dtype):
         assert not wrong.any(), f"{case}\n{report}"
 
 
-def _tidied(v):
-    import logspace as ls
-
-    return ls.from_linear(v)
+def _flushed(v):
+    """Subnormal numbers count as zeros, as they do for XLA's arithmetic on CPU."""
+    return np.where(np.abs(v) < np.finfo(v.dtype).tiny, 0, v) if v.dtype.kind == "f" else v
 
 
 def compare_gauges(case, dtype, rng):

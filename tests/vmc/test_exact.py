@@ -56,18 +56,23 @@ def bare_wave():
     model = vmc.DressedSpinWave(8)
     parameters, unravel = ravel_pytree(model.initial_parameters())
     # A Jastrow factor leaves the nodes where they are.
-    jastrow = ravel_pytree({"jastrow": jnp.linspace(0.2, -0.1, 4), "cloud": jnp.zeros(model.classes)})
+    jastrow = ravel_pytree(
+        {"jastrow": jnp.linspace(0.2, -0.1, 4), "cloud": jnp.zeros(model.classes)}
+    )
     space = vmc.sector(vmc.HeisenbergRing(8), 0)
-    return lambda p, s: model(unravel(p), s), jastrow[0], space
+    amplitude = lambda p, s: model(unravel(p), s)  # noqa: E731
+    result = jax.jit(lambda p: vmc.full_sum(amplitude, p, space, batch=32))(jastrow[0])
+    return amplitude, jastrow[0], space, result
 
 
 def linear_amplitudes(amplitude, parameters, space) -> np.ndarray:
-    return np.asarray(jax.vmap(lambda s: amplitude(parameters, s).to_linear())(space.configurations))
+    return np.asarray(
+        jax.vmap(lambda s: amplitude(parameters, s).to_linear())(space.configurations)
+    )
 
 
 def test_full_sum_is_the_dense_answer_at_nodes(bare_wave) -> None:
-    amplitude, parameters, space = bare_wave
-    result = jax.jit(lambda p: vmc.full_sum(amplitude, p, space, batch=32))(parameters)
+    amplitude, parameters, space, result = bare_wave
     h = space.dense()
 
     def energy(p: jax.Array) -> jax.Array:
@@ -84,20 +89,19 @@ def test_full_sum_is_the_dense_answer_at_nodes(bare_wave) -> None:
 
 
 def test_energy_as_a_quotient_has_the_same_gradient(bare_wave) -> None:
-    amplitude, parameters, space = bare_wave
+    amplitude, parameters, space, result = bare_wave
     huge = ls.exp(-3e4)
 
     def energy(p: jax.Array) -> jax.Array:
         return vmc.full_energy(lambda s: huge * amplitude(p, s), space)
 
     value, gradient = jax.jit(jax.value_and_grad(energy))(parameters)
-    result = jax.jit(lambda p: vmc.full_sum(amplitude, p, space))(parameters)
     assert float(value) == pytest.approx(float(result.energy), abs=1e-12)
     np.testing.assert_allclose(gradient, result.gradient, atol=1e-12)
 
 
 def test_exact_samples_follow_the_probabilities(bare_wave) -> None:
-    _, _, space = bare_wave
+    space = bare_wave[2]
     probabilities = np.random.default_rng(1).random(space.size)
     probabilities[:20] = 0.0
     probabilities /= probabilities.sum()
@@ -105,7 +109,9 @@ def test_exact_samples_follow_the_probabilities(bare_wave) -> None:
     assert drawn.shape == (100, 200, 8)
     powers = 1 << np.arange(8)
     order = (space.configurations > 0) @ powers
-    counts = np.bincount(np.searchsorted(order, ((np.asarray(drawn) > 0) @ powers).ravel()), minlength=70)
+    counts = np.bincount(
+        np.searchsorted(order, ((np.asarray(drawn) > 0) @ powers).ravel()), minlength=70
+    )
     expected = 20_000 * probabilities
     assert (counts[:20] == 0).all()
     scores = (counts - expected)[20:] / np.sqrt(expected[20:])

@@ -1,5 +1,0 @@
-"""`quaxify`: placeholder until the trace stands."""
-
-import quax
-
-quaxify = quax.quaxify
