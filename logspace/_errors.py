@@ -90,3 +90,11 @@ def unsupported_dtype(dtype: Any) -> NoReturn:
         f"jax_enable_x64); got dtype {dtype}. Cast with `astype` to one of these first, or read "
         "plain values with `x.to_linear()`."
     )
+
+
+def refuse_derivative() -> NoReturn:
+    raise TypeError(
+        "This is not a number but a derivative that JAX took with respect to the leaves of a "
+        "LogArray: the exponent has none (float0). Use `logspace.grad`, `jvp`, `vjp`, `jacobian` or "
+        "`hessian`, which return the derivative with respect to the number."
+    )

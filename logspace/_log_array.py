@@ -10,7 +10,7 @@ from jax.typing import ArrayLike
 
 from . import _numerics as num
 from ._array_methods import ArrayMethods
-from ._errors import unsupported_dtype
+from ._errors import refuse_derivative, unsupported_dtype
 from ._numerics import Scaled
 from ._representation import array_text
 from ._value import LogSpaceValue, is_in_log_space
@@ -174,11 +174,13 @@ def wrap(x: Scaled) -> LogArray:
 
 
 def unwrap(x: LogArray) -> Scaled:
+    if x._exponent.dtype == jax.dtypes.float0:
+        refuse_derivative()
     return Scaled(x._significand, x._exponent)
 
 
 @lru_cache
 def _jitted_reader(reader: Any) -> Any:
     """One compiled function per reader, from a LogArray to a plain array."""
-    compiled = jax.jit(lambda s, e: keep_weak_type(reader(Scaled(s, e)), s))
-    return lambda x: compiled(x._significand, x._exponent)
+    compiled = jax.jit(lambda x: keep_weak_type(reader(x), x.significand))
+    return lambda x: compiled(unwrap(x))

@@ -35,7 +35,6 @@ from dataclasses import dataclass, field
 import mpmath
 import numpy as np
 from mpmath import mp, mpc, mpf
-from mpmath.libmp import fone, from_man_exp, fzero, mpf_add, mpf_div, mpf_mul, mpf_neg, mpf_sqrt
 
 PRECISION = 240
 mp.prec = PRECISION
@@ -114,58 +113,6 @@ def exact_numbers(significand: Array, exponent: Array) -> Array:
     return out
 
 
-# --- correctly rounded arithmetic, on the tuples that mpmath's numbers are made of
-
-
-def _sum_exactly(terms: Sequence[tuple]) -> tuple | None:
-    """The sum where it is exact in any order in a few hundred bits, else None."""
-    live = [t for t in terms if t[1]]
-    if not live:
-        return fzero
-    low, high = min(t[2] for t in live), max(t[2] + t[3] for t in live)
-    if high - low > 300:
-        return None
-    total = fzero
-    for t in live:
-        total = mpf_add(total, t)
-    return total
-
-
-def _round_add(bits: int, *terms: tuple) -> tuple[tuple | None, bool]:
-    """Sum of terms as any order of rounded additions gives it (None if it depends), exact?"""
-    live = [t for t in terms if t[1]]
-    total = _sum_exactly(live)
-    if total is not None and live:
-        # Every partial sum is a multiple of 2**low and below 2**high.
-        low, high = min(t[2] for t in live), max(t[2] + t[3] for t in live)
-        if high + (len(live) - 1).bit_length() - low <= bits:
-            return total, True
-        if len(live) <= 2 and total[3] <= bits:
-            return total, True
-    elif total is not None:
-        return total, True
-    return (mpf_add(live[0], live[1], bits, "n"), False) if len(live) == 2 else (None, False)
-
-
-def _round_mul(bits: int, x: tuple, y: tuple) -> tuple[tuple, bool]:
-    exact = mpf_mul(x, y)
-    return (exact, True) if exact[3] <= bits else (mpf_mul(x, y, bits, "n"), False)
-
-
-def _round_div(bits: int, x: tuple, y: tuple) -> tuple[tuple | None, bool]:
-    if not y[1]:
-        return None, False
-    quotient = mpf_div(x, y, bits, "n")
-    return quotient, mpf_mul(quotient, y) == x
-
-
-def _round_sqrt(bits: int, x: tuple) -> tuple[tuple | None, bool]:
-    if x[0]:
-        return None, False
-    root = mpf_sqrt(x, bits, "n")
-    return root, mpf_mul(root, root) == x
-
-
 # --- the jet
 
 
@@ -208,20 +155,24 @@ class Oracle:
     # leaves
 
     def leaf(
-        self, value: Array, unit: Array | None, slots: dict[int, complex], along: Array, scale: Array
+        self,
+        value: Array,
+        unit: Array,
+        slots: dict[int, complex],
+        along: Array,
+        scales: tuple[Array, Array],
     ) -> Jet:
         """An input x = unit * parameter.
 
         `slots` maps directions to the parameter's derivative along it; `along` (B,) is that along
-        the last direction. `unit` None: a constant.
+        the last direction.
         """
         shape = (self.batch, self.directions)
         first = np.full(shape, ZERO, dtype=object)
-        if unit is not None:
-            for slot, coefficient in slots.items():
-                first[:, slot] = unit * mpmath.mpmathify(coefficient)
-            first[:, -1] = unit * np.array([mpmath.mpmathify(a) for a in along], dtype=object)
-        return self._record(
+        for slot, coefficient in slots.items():
+            first[:, slot] = unit * mpmath.mpmathify(coefficient)
+        first[:, -1] = unit * np.array([mpmath.mpmathify(a) for a in along], dtype=object)
+        return self.record(
             Jet(
                 value=value,
                 first=first,
@@ -235,13 +186,13 @@ class Oracle:
                 exact=np.ones(self.batch, bool),
                 valid=np.ones(self.batch, bool),
                 smooth=np.ones(self.batch, bool),
-                low=scale,
-                high=scale,
+                low=scales[0],
+                high=scales[1],
                 overflow=np.zeros(self.batch, bool),
             )
         )
 
-    def _record(self, jet: Jet) -> Jet:
+    def record(self, jet: Jet) -> Jet:
         self.nodes.append(jet)
         return jet
 
@@ -323,11 +274,14 @@ class Oracle:
         for x in operands:
             all_valid, all_smooth = all_valid & x.valid, all_smooth & x.smooth
         parents = [
-            (operands[i], bound[i,], [(operands[b], bound[min(a, b), max(a, b)])
-                                      for a, b in pairs if a == i])
+            (
+                operands[i],
+                bound[i,],
+                [(operands[b], bound[min(a, b), max(a, b)]) for a, b in pairs if a == i],
+            )
             for (i,) in ones
         ]
-        return self._record(
+        return self.record(
             Jet(
                 value=value,
                 first=first,
@@ -423,12 +377,3 @@ class Oracle:
 
 def _log2_cost(cost: float) -> float:
     return math.log2(cost) if cost else NOTHING
-
-
-NEGATE = mpf_neg
-ONE = fone
-ROUND_ADD, ROUND_MUL, ROUND_DIV, ROUND_SQRT = _round_add, _round_mul, _round_div, _round_sqrt
-__all__ = [
-    "DOUBLE", "SINGLE", "FloatFormat", "Jet", "Oracle", "add_up", "exact_number", "exact_numbers",
-    "log2_magnitude", "from_man_exp",
-]

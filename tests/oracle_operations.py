@@ -1,10 +1,4 @@
-"""The operations of the random programs, on the jets of `tests.oracle`.
-
-Every function takes the oracle, the operands, the node's static parameter and the exponent at which
-the implementation under test holds the result, and returns the result's jet. Costs are rounding
-errors in units of eps: an operation that is correctly rounded costs half of one, a derivative is
-allowed a few roundings per term.
-"""
+"""The operations of the random programs on the jets of `tests.oracle`: functions, and the table."""
 
 from __future__ import annotations
 
@@ -15,237 +9,34 @@ import mpmath
 import numpy as np
 from mpmath import mpc, mpf
 
-from tests.oracle import (
-    NOTHING,
-    ROUND_ADD,
-    ROUND_DIV,
-    ROUND_MUL,
-    ROUND_SQRT,
-    Array,
-    Jet,
-    Oracle,
-    add_up,
-    log2_magnitude,
+from tests.oracle import NOTHING, Array, Jet, Oracle, add_up, log2_magnitude
+from tests.oracle_arithmetic import (
+    MARGIN,
+    ONE,
+    abs2,
+    add,
+    conj,
+    cost_of,
+    cumprod,
+    cumsum,
+    dot,
+    elementwise,
+    identity,
+    imag,
+    is_complex,
+    mul,
+    neg,
+    nonnegative,
+    prod,
+    product,
+    real,
+    scales_of,
+    square,
+    sub,
+    total,
+    well_conditioned,
 )
-
-ONE = mpf(1)
-MARGIN = 10  # a singular function is judged where its operand is known to 2**-MARGIN of itself
-WINDOW_STEP = {53: 512, 24: 64}  # the implementation may move a result's exponent by one such step
-
-
-def _map(function: Callable, *arrays: Array) -> Array:
-    return np.frompyfunc(function, len(arrays), 1)(*arrays)
-
-
-def _is_complex(x: Jet) -> bool:
-    return any(isinstance(v, mpc) for v in x.value)
-
-
-def _cost(real: tuple[float, float, float], *operands: Jet) -> tuple[float, float, float]:
-    """Complex operations add up a few products for every one of the real operation."""
-    if any(_is_complex(x) for x in operands):
-        return (3 * real[0], 3 * real[1], 3 * real[2])
-    return real
-
-
-def _scales(oracle: Oracle, e: Array, low: Array, high: Array, steps: int = 1) -> tuple[Array, Array]:
-    """Exponents in play: the result's, and the one before the result was brought in range."""
-    step = WINDOW_STEP[oracle.format.bits] * steps
-    return np.minimum(e, np.maximum(low, e - step)), np.maximum(e, np.minimum(high, e + step))
-
-
-def _well_conditioned(x: Jet) -> Array:
-    magnitude = x.magnitude
-    return (magnitude > NOTHING) & (x.err0 < magnitude - MARGIN)
-
-
-def _nonnegative(x: Jet) -> Array:
-    """Real operands: certainly not negative. Complex: certainly off the branch cut."""
-    out = np.zeros(len(x.value), bool)
-    for i, v in enumerate(x.value):
-        if isinstance(v, mpc):
-            out[i] = v.real > 0 or (v.imag != 0 and float(log2_magnitude(v.imag)) > x.err0[i] + 4)
-        else:
-            out[i] = v >= 0
-    return out
-
-
-# --- linear
-
-
-def _linear(oracle: Oracle, xs: Sequence[Jet], signs: Sequence[int], e: Array) -> Jet:
-    value = signs[0] * xs[0].value
-    for x, sign in zip(xs[1:], signs[1:], strict=True):
-        value = value + sign * x.value
-    zero = np.zeros(oracle.batch)
-
-    def rule(bits: int, *terms: tuple) -> tuple[tuple | None, bool]:
-        signed = [(1 - t[0], *t[1:]) if s < 0 and t[1] else t
-                  for t, s in zip(terms, signs, strict=True)]
-        return ROUND_ADD(bits, *signed)
-
-    apart = oracle.rounding_complex if any(_is_complex(x) for x in xs) else oracle.rounding
-    rounded, exact = apart(rule, xs)
-    sizes = [x.magnitude for x in xs]
-    lost = NOTHING
-    if len(xs) > 2:
-        lost = add_up(*sizes) + oracle.format.eps + np.log2((len(xs) - 1) / 2)
-    natural = np.stack([np.where(s > NOTHING, s, x.high) for s, x in zip(sizes, xs, strict=True)])
-    if len(xs) == 2:
-        natural = np.maximum(natural, np.stack([x.high for x in xs]))
-    terms = len(xs)
-    return oracle.apply(
-        xs,
-        value,
-        {(i,): np.full(oracle.batch, mpf(s), dtype=object) for i, s in enumerate(signs)},
-        bound={(i,): zero for i in range(terms)},
-        scales=_scales(oracle, e, e, natural.max(axis=0)),
-        cost=(0.5 if terms == 2 else 0, terms / 2 + 0.5, terms / 2 + 1),
-        rounded=rounded,
-        exact=exact,
-        extra_error=lost,
-    )
-
-
-def add(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
-    return _linear(o, xs, [1, 1], e)
-
-
-def sub(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
-    return _linear(o, xs, [1, -1], e)
-
-
-def neg(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
-    return _linear(o, xs, [-1], e)
-
-
-def identity(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
-    return _linear(o, xs, [1], e)
-
-
-def total(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
-    return _linear(o, xs, [1] * len(xs), e)
-
-
-def cumsum(o: Oracle, xs: Sequence[Jet], count: int, e: Array) -> Jet:
-    return _linear(o, xs[:count], [1] * count, e)
-
-
-def _real_linear(o: Oracle, x: Jet, function: Callable, e: Array) -> Jet:
-    """conj, real and imag: linear over the reals only."""
-    out = _linear(o, [x], [1], e)
-    out.value = _map(function, out.value)
-    out.first, out.second = _map(function, out.first), _map(function, out.second)
-    out.rounded = _map(lambda v: None if v is None else function(v), out.rounded)
-    return out
-
-
-def conj(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
-    return _real_linear(o, xs[0], lambda v: v.conjugate(), e)
-
-
-def real(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
-    return _real_linear(o, xs[0], lambda v: v.real, e)
-
-
-def imag(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
-    return _real_linear(o, xs[0], lambda v: v.imag, e)
-
-
-# --- products
-
-
-def _product(o: Oracle, x: Jet, y: Jet, e: Array | None = None) -> Jet:
-    complex_operands = _is_complex(x) or _is_complex(y)
-    value = x.value * y.value
-    if complex_operands:
-        # Not correctly rounded, but exact where its four products and two sums are.
-        rounded, exact = np.full(o.batch, None, dtype=object), np.zeros(o.batch, bool)
-        for i in range(o.batch):
-            if x.exact[i] and y.exact[i]:
-                rounded[i], exact[i] = _exact_complex_product(o, x.rounded[i], y.rounded[i])
-    else:
-        rounded, exact = o.rounding(ROUND_MUL, [x, y])
-    natural_low, natural_high = x.low + y.low, x.high + y.high
-    scales = (natural_low, natural_high)
-    if e is not None:
-        scales = _scales(o, e, natural_low, natural_high)
-    partials: dict[tuple[int, ...], Array]
-    if x is y:
-        partials = {(0,): 2 * x.value, (0, 0): np.full(o.batch, mpf(2), dtype=object)}
-    else:
-        partials = {
-            (0,): y.value,
-            (1,): x.value,
-            (0, 1): np.full(o.batch, ONE, dtype=object),
-        }
-    return o.apply(
-        [x] if x is y else [x, y],
-        value,
-        partials,
-        scales=scales,
-        cost=_cost((0.5, 2, 3), x, y),
-        rounded=rounded,
-        exact=exact,
-    )
-
-
-def _exact_complex_product(o: Oracle, x: object, y: object) -> tuple[object, bool]:
-    bits = o.format.bits
-    parts = []
-    for terms in (((x.real, y.real), (-x.imag, y.imag)), ((x.real, y.imag), (x.imag, y.real))):
-        products = [ROUND_MUL(bits, a._mpf_, b._mpf_) for a, b in terms]
-        sum_, exact = ROUND_ADD(bits, *(p for p, _ in products))
-        if sum_ is None or not exact or not all(ok for _, ok in products):
-            return None, False
-        parts.append(sum_)
-    if not o.hold_both(*parts):
-        return None, False
-    return mpmath.mp.make_mpc(tuple(parts)), True
-
-
-def mul(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
-    return _product(o, xs[0], xs[1], e)
-
-
-def square(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
-    return _product(o, xs[0], xs[0], e)
-
-
-def prod(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
-    out = xs[0]
-    for x in xs[1:-1]:
-        out = _product(o, out, x)
-    out = _product(o, out, xs[-1], e) if len(xs) > 1 else identity(o, xs, None, e)
-    return _forget_order(out, len(xs))
-
-
-def _forget_order(out: Jet, count: int) -> Jet:
-    """Three factors or terms have no one correctly rounded result, unless nothing was rounded."""
-    if count > 2:
-        out.rounded = np.where(out.exact, out.rounded, None)
-    return out
-
-
-def cumprod(o: Oracle, xs: Sequence[Jet], count: int, e: Array) -> Jet:
-    return prod(o, xs[:count], None, e)
-
-
-def dot(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
-    half = len(xs) // 2
-    terms = [_product(o, x, y) for x, y in zip(xs[:half], xs[half:], strict=True)]
-    # Products need not be rounded before they are added up.
-    for t in terms:
-        t.rounded = np.where(t.exact, t.rounded, None)
-    return total(o, terms, None, e)
-
-
-def abs2(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
-    x = xs[0]
-    if not _is_complex(x):
-        return _product(o, x, x, e)
-    return real(o, [_product(o, x, conj(o, [x], None, x.low), e)], None, e)
-
+from tests.oracle_rounding import round_div, round_sqrt
 
 # --- functions of one operand
 
@@ -280,8 +71,8 @@ def _function(
         {(0,): f1, (0, 0): f2},
         bound={(0,): bounds[0], (0, 0): bounds[1] + cancellation},
         third={(0, 0, 0): bounds[2] + cancellation},
-        scales=_scales(o, e, *natural, steps=steps),
-        cost=_cost(cost, x),
+        scales=scales_of(o, e, *natural, steps=steps),
+        cost=cost_of(cost, x),
         valid=ok,
         smooth=smooth,
         rounded=rounded,
@@ -292,13 +83,20 @@ def _function(
 
 def reciprocal(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
     x = xs[0]
-    ok = _well_conditioned(x)
+    ok = well_conditioned(x)
     v = np.where(ok, x.value, ONE)
     f = 1 / v
-    rounded, exact = o.rounding(lambda bits, a: ROUND_DIV(bits, ONE._mpf_, a), [x])
+    rounded, exact = o.rounding(lambda bits, a: round_div(bits, ONE._mpf_, a), [x])
     return _function(
-        o, x, [f, -f * f, 2 * f**3, -6 * f**4], e, natural=(-x.high, -x.low), cost=(0.5, 3, 6),
-        ok=ok, rounded=rounded, exact=exact,
+        o,
+        x,
+        [f, -f * f, 2 * f**3, -6 * f**4],
+        e,
+        natural=(-x.high, -x.low),
+        cost=(0.5, 3, 6),
+        ok=ok,
+        rounded=rounded,
+        exact=exact,
     )
 
 
@@ -307,10 +105,10 @@ def div(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
     if x is y:
         # Partial derivatives by operand: two jets with one content.
         x = identity(o, [x], None, x.low)
-    ok = _well_conditioned(y)
+    ok = well_conditioned(y)
     divisor = np.where(ok, y.value, ONE)
     r, f = 1 / divisor, x.value / divisor
-    rounded, exact = o.rounding(ROUND_DIV, [x, y])
+    rounded, exact = o.rounding(round_div, [x, y])
     return o.apply(
         [x, y],
         f,
@@ -319,8 +117,8 @@ def div(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
             (0, 1, 1): log2_magnitude(2 * r**3),
             (1, 1, 1): log2_magnitude(6 * f * r**3),
         },
-        scales=_scales(o, e, x.low - y.high, x.high - y.low),
-        cost=_cost((0.5, 3, 6), x, y),
+        scales=scales_of(o, e, x.low - y.high, x.high - y.low),
+        cost=cost_of((0.5, 3, 6), x, y),
         valid=ok,
         rounded=rounded,
         exact=exact,
@@ -329,16 +127,23 @@ def div(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
 
 def sqrt(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
     x = xs[0]
-    positive = _well_conditioned(x) & _nonnegative(x)
+    positive = well_conditioned(x) & nonnegative(x)
     exact_zero = x.exact & (x.magnitude == NOTHING)
     v = np.where(positive, x.value, ONE)
-    f = _map(mpmath.sqrt, v)
-    rounded, exact = o.rounding(ROUND_SQRT, [x])
+    f = elementwise(mpmath.sqrt, v)
+    rounded, exact = o.rounding(round_sqrt, [x])
     f1 = 1 / (2 * f)
     return _function(
-        o, x, [np.where(exact_zero, mpf(0), f), f1, -f1 / (2 * v), 3 * f1 / (4 * v * v)], e,
-        natural=(x.low // 2, x.high // 2), cost=(0.5, 3, 6), ok=positive | exact_zero,
-        smooth=positive, rounded=rounded, exact=exact,
+        o,
+        x,
+        [np.where(exact_zero, mpf(0), f), f1, -f1 / (2 * v), 3 * f1 / (4 * v * v)],
+        e,
+        natural=(x.low // 2, x.high // 2),
+        cost=(0.5, 3, 6),
+        ok=positive | exact_zero,
+        smooth=positive,
+        rounded=rounded,
+        exact=exact,
     )
 
 
@@ -348,27 +153,35 @@ def rsqrt(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
 
 def absolute(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
     x = xs[0]
-    if _is_complex(x):
+    if is_complex(x):
         out = sqrt(o, [abs2(o, xs, None, 2 * x.low)], None, e)
-        out.rounded = np.where(out.exact, out.rounded, None)
+        # only the modulus of an exact zero is certain to be exact
         out.exact = out.exact & (out.value == 0)
         out.rounded = np.where(out.exact, out.rounded, None)
         return out
-    ok = _well_conditioned(x) | x.exact
-    sign = _map(lambda v: mpf(mpmath.sign(v)), x.value)
+    ok = well_conditioned(x) | x.exact
+    sign = elementwise(lambda v: mpf(mpmath.sign(v)), x.value)
     zero = np.full(o.batch, mpf(0), dtype=object)
-    rounded = _map(lambda v: None if v is None else abs(v), x.rounded)
+    rounded = elementwise(lambda v: None if v is None else abs(v), x.rounded)
     return _function(
-        o, x, [sign * x.value, sign, zero, zero], e, natural=(x.low, x.high), cost=(0, 1, 1), ok=ok,
-        smooth=x.magnitude > NOTHING, rounded=rounded, exact=x.exact,
+        o,
+        x,
+        [sign * x.value, sign, zero, zero],
+        e,
+        natural=(x.low, x.high),
+        cost=(0, 1, 1),
+        ok=ok,
+        smooth=x.magnitude > NOTHING,
+        rounded=rounded,
+        exact=x.exact,
     )
 
 
 def integer_power(o: Oracle, xs: Sequence[Jet], n: int, e: Array) -> Jet:
     x = xs[0]
     if n == 2:
-        return _product(o, x, x, e)
-    ok = _well_conditioned(x) if n < 0 else np.ones(o.batch, bool)
+        return product(o, x, x, e)
+    ok = well_conditioned(x) if n < 0 else np.ones(o.batch, bool)
     v = np.where(ok, x.value, ONE)
 
     def term(k: int) -> Array:
@@ -398,16 +211,25 @@ def integer_power(o: Oracle, xs: Sequence[Jet], n: int, e: Array) -> Jet:
     size = abs(n)
     low, high = (n * x.low, n * x.high) if n >= 0 else (n * x.high, n * x.low)
     return _function(
-        o, x, [term(k) for k in range(4)], e, natural=(low, high),
-        cost=(size / 2 + 0.5, 2 * size + 2, 4 * size + 4), ok=ok, rounded=rounded, exact=exact,
-        cancellation=float(np.log2(3)) if n < 0 else 0.0, steps=size + 1, inflated=inflated,
+        o,
+        x,
+        [term(k) for k in range(4)],
+        e,
+        natural=(low, high),
+        cost=(size / 2 + 0.5, 2 * size + 2, 4 * size + 4),
+        ok=ok,
+        rounded=rounded,
+        exact=exact,
+        cancellation=float(np.log2(3)) if n < 0 else 0.0,
+        steps=size + 1,
+        inflated=inflated,
     )
 
 
 def power(o: Oracle, xs: Sequence[Jet], p: float | None, e: Array) -> Jet:
     """x**p with a real p: static, or the second operand."""
     x = xs[0]
-    positive = _well_conditioned(x) & _nonnegative(x)
+    positive = well_conditioned(x) & nonnegative(x)
     v = np.where(positive, x.value, ONE)
     exact_zero = x.exact & (x.magnitude == NOTHING)
     if p is not None:
@@ -416,9 +238,9 @@ def power(o: Oracle, xs: Sequence[Jet], p: float | None, e: Array) -> Jet:
         exponent = np.full(o.batch, mpf(p), dtype=object)
     else:
         exponent = xs[1].value
-    zero_power = _map(lambda q: q > 0, exponent).astype(bool) & exact_zero
-    logarithm = _map(mpmath.log, v)
-    f = _map(lambda q, r: mpmath.exp(q * r), exponent, logarithm)
+    zero_power = elementwise(lambda q: q > 0, exponent).astype(bool) & exact_zero
+    logarithm = elementwise(mpmath.log, v)
+    f = elementwise(lambda q, r: mpmath.exp(q * r), exponent, logarithm)
     value = np.where(zero_power, mpf(0), f)
     f_x = exponent * f / v
     f_xx = (exponent - 1) * f_x / v
@@ -450,8 +272,8 @@ def power(o: Oracle, xs: Sequence[Jet], p: float | None, e: Array) -> Jet:
         partials,
         bound=bound,
         third=third,
-        scales=_scales(o, e, np.minimum(*natural), np.maximum(*natural)),
-        cost=_cost((4, 8, 16), x),
+        scales=scales_of(o, e, np.minimum(*natural), np.maximum(*natural)),
+        cost=cost_of((4, 8, 16), x),
         valid=positive | zero_power,
         smooth=positive,
     )
@@ -461,15 +283,16 @@ def exp(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
     """e**x where |x| is moderate; the implementation reads x as a plain float."""
     x = xs[0]
     ok = (x.magnitude < 6) & (x.err0 < -MARGIN)
-    f = _map(mpmath.exp, np.where(ok, x.value, mpf(0)))
+    f = elementwise(mpmath.exp, np.where(ok, x.value, mpf(0)))
     out = _function(o, x, [f] * 4, e, natural=(e, e), cost=(2, 3, 4), ok=ok)
-    out.overflow = out.overflow | (np.maximum(x.abs1.max(axis=1), x.abs2.max(axis=1))
-                                   > o.format.largest)
+    out.overflow = out.overflow | (
+        np.maximum(x.abs1.max(axis=1), x.abs2.max(axis=1)) > o.format.largest
+    )
     return out
 
 
 def from_log(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
-    f = _map(mpmath.exp, xs[0].value)
+    f = elementwise(mpmath.exp, xs[0].value)
     return _function(
         o, xs[0], [f] * 4, e, natural=(e, e), cost=(2, 3, 4), ok=np.ones(o.batch, bool)
     )
@@ -477,17 +300,23 @@ def from_log(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
 
 def logabs(o: Oracle, xs: Sequence[Jet], _: object, e: Array) -> Jet:
     x = xs[0]
-    if _is_complex(x):
+    if is_complex(x):
         x = abs2(o, [x], None, 2 * x.low)
-    ok = _well_conditioned(x)
+    ok = well_conditioned(x)
     factor = mpf(1) / (2 if x is not xs[0] else 1)
     v = np.where(ok, x.value, ONE)
-    value = _map(lambda a: factor * mpmath.log(abs(a)), v)
+    value = elementwise(lambda a: factor * mpmath.log(abs(a)), v)
     r = 1 / v
     plain = np.zeros(o.batch)
     return _function(
-        o, x, [value, factor * r, -factor * r * r, 2 * factor * r**3], e, natural=(plain, plain),
-        cost=(1, 3, 6), ok=ok, extra_error=np.full(o.batch, o.format.eps + 1.0),
+        o,
+        x,
+        [value, factor * r, -factor * r * r, 2 * factor * r**3],
+        e,
+        natural=(plain, plain),
+        cost=(1, 3, 6),
+        ok=ok,
+        extra_error=np.full(o.batch, o.format.eps + 1.0),
         steps=4,
     )
 
@@ -503,12 +332,22 @@ def select(o: Oracle, condition: Array, certain: Array, x: Jet, y: Jet, e: Array
 
     seen_x = np.where(condition, 0.0, NOTHING)
     seen_y = np.where(condition, NOTHING, 0.0)
-    return o._record(
+    return o.record(
         Jet(
             **{
                 name: pick(getattr(x, name), getattr(y, name))
-                for name in ("value", "first", "second", "abs1", "abs2", "err0", "err1", "err2",
-                             "rounded", "exact")
+                for name in (
+                    "value",
+                    "first",
+                    "second",
+                    "abs1",
+                    "abs2",
+                    "err0",
+                    "err1",
+                    "err2",
+                    "rounded",
+                    "exact",
+                )
             },
             valid=pick(x.valid, y.valid) & certain,
             smooth=x.valid & y.valid & x.smooth & y.smooth,

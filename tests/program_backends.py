@@ -19,7 +19,8 @@ import numpy as np
 from logspace import _numerics as num
 
 if TYPE_CHECKING:
-    from tests.random_programs import Draws, Program
+    from tests.random_inputs import Draws
+    from tests.random_programs import Program
 
 MOST_DIRECTIONS = {False: 9, True: 16}
 

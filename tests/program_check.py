@@ -22,7 +22,8 @@ from tests.oracle import (
 )
 from tests.oracle_operations import OPERATIONS
 from tests.program_backends import Numerics, Results, evaluate
-from tests.random_programs import Draws, Program, random_draws, random_program
+from tests.random_inputs import Draws, random_draws
+from tests.random_programs import Program, random_program
 
 QUANTITIES = ("value", "rounded", "reverse", "forward", "forward over forward",
               "forward over reverse", "window")  # fmt: skip
@@ -35,23 +36,24 @@ class Summary:
     undefined: int = 0  # nor does the value, or its error is as large as itself
     compared: Counter = field(default_factory=Counter)
     infinite: Counter = field(default_factory=Counter)  # beyond the range of a significand
-    below_floor: Counter = field(default_factory=Counter)  # the same at the lower end
+    flushed: Counter = field(default_factory=Counter)  # 0, where the truth is below the floor
     worst: dict[str, float] = field(default_factory=dict)  # error / bound
     failures: list[str] = field(default_factory=list)
     failed: Counter = field(default_factory=Counter)
     operations: Counter = field(default_factory=Counter)
 
     def table(self) -> str:
+        judged = self.programs - self.value_only - self.undefined
         lines = [
-            f"programs {self.programs}: {self.programs - self.value_only - self.undefined} judged in"
-            f" value and derivatives, {self.value_only} in value only, {self.undefined} undefined",
-            f"{'':22}{'compared':>10}{'worst/bound':>13}{'beyond range':>14}{'below floor':>13}"
+            f"programs {self.programs}: {judged} judged in value and derivatives, "
+            f"{self.value_only} in value only, {self.undefined} undefined",
+            f"{'':22}{'compared':>10}{'worst/bound':>13}{'beyond range':>14}{'flushed to 0':>13}"
             f"{'failures':>10}",
         ]
         for q in QUANTITIES:
             lines.append(
                 f"{q:22}{self.compared[q]:>10}{self.worst.get(q, 0.0):>13.3f}"
-                f"{self.infinite[q]:>14}{self.below_floor[q]:>13}{self.failed[q]:>10}"
+                f"{self.infinite[q]:>14}{self.flushed[q]:>13}{self.failed[q]:>10}"
             )
         return "\n".join(lines)
 
@@ -95,22 +97,16 @@ def run_oracle(program: Program, draws: Draws, results: Results, dtype: str) -> 
             value = exact_numbers(t, np.zeros(batch, int))
             unit = np.full(batch, mpf(1), dtype=object)
         slots = {d: c for d, (which, c) in enumerate(directions) if which == i}
-        if leaf.kind == "plain":
-            e_low, e_high = np.minimum(e, 0), np.maximum(e, 0)
-        else:
-            e_low = e_high = e
-        jet = oracle.leaf(value, unit, slots, draws.along[i], e_low)
-        jet.high = e_high
-        jets.append(jet)
+        # a plain float becomes a number, and is moved to its exponent, inside the program
+        scales = (np.minimum(e, 0), np.maximum(e, 0)) if leaf.kind == "plain" else (e, e)
+        jets.append(oracle.leaf(value, unit, slots, draws.along[i], scales))
     for k, node in enumerate(program.nodes):
         e = results.exponents[len(program.leaves) + k].astype(np.float64)
         jets.append(OPERATIONS[node.op](oracle, [jets[a] for a in node.args], node.param, e))
     return oracle, jets
 
 
-def compare(
-    program: Program, draws: Draws, results: Results, dtype: str, summary: Summary
-) -> None:
+def compare(program: Program, draws: Draws, results: Results, dtype: str, summary: Summary) -> None:
     oracle, jets = run_oracle(program, draws, results, dtype)
     out = jets[-1]
     judge = _Judge(program, draws, dtype, summary)
@@ -126,8 +122,9 @@ def compare(
         found = exact_numbers(results.significands[i], results.exponents[i])
         where = jet.valid & ~blamed
         has_rounded = np.array([r is not None for r in jet.rounded])
-        blamed |= judge.numbers("rounded", found, jet.rounded, np.full(draws.batch, NOTHING),
-                                where & has_rounded, i)
+        blamed |= judge.numbers(
+            "rounded", found, jet.rounded, np.full(draws.batch, NOTHING), where & has_rounded, i
+        )
         blamed |= judge.numbers("value", found, jet.value, jet.err0, where, i)
         blamed |= judge.window(results.significands[i], where & ~blamed, i, dtype)
 
@@ -144,18 +141,31 @@ def compare(
     last = len(jets) - 1
     for d, (leaf, coefficient) in enumerate([*program.directions, (-1, 0)]):
         place = f"direction {d}"
-        judge.numbers("forward", exact_numbers(results.forward[d], scale), out.first[:, d],
-                      out.err1[:, d], differentiable, last, out.overflow, place)
+        judge.numbers(
+            "forward",
+            exact_numbers(results.forward[d], scale),
+            out.first[:, d],
+            out.err1[:, d],
+            differentiable,
+            last,
+            out.overflow,
+            place,
+        )
         if leaf < 0:
             continue
         # cotangent 1 pairs with the real part of the derivative along each direction
         part = (lambda g: g.real) if coefficient == 1 else (lambda g: -g.imag)
         for name, gradient, want, bound, floor, overflow in (
             ("reverse", results.reverse, out.first, out.err1, floor1, overflow1),
-            ("forward over reverse", results.forward_reverse, out.second,
-             add_up(out.err2, out.err1), floor2, overflow2),
+            (
+                "forward over reverse",
+                results.forward_reverse,
+                out.second,
+                out.err2,
+                floor2,
+                overflow2,
+            ),
         ):
-            bound = out.err1 if name == "reverse" else out.err2
             judge.numbers(
                 name,
                 exact_numbers(part(gradient[leaf]), scale),
@@ -166,8 +176,15 @@ def compare(
                 out.overflow | overflow,
                 place,
             )
-    judge.numbers("forward over forward", exact_numbers(results.forward_forward, scale),
-                  out.second[:, -1], out.err2[:, -1], differentiable, last, out.overflow)
+    judge.numbers(
+        "forward over forward",
+        exact_numbers(results.forward_forward, scale),
+        out.second[:, -1],
+        out.err2[:, -1],
+        differentiable,
+        last,
+        out.overflow,
+    )
 
 
 class _Judge:
@@ -203,8 +220,8 @@ class _Judge:
                     ratio = 0.0
                 else:
                     ratio = float(np.exp2(np.clip(size - bound[b], -200, 200)))
-                if NOTHING < float(log2_magnitude(np.array(wanted[b], dtype=object))) < bound[b]:
-                    s.below_floor[quantity] += 1
+                if ratio <= 1 and found[b] == 0 and wanted[b] != 0:
+                    s.flushed[quantity] += 1
             if ratio <= 1:
                 s.worst[quantity] = max(s.worst.get(quantity, 0.0), ratio)
             else:
@@ -228,7 +245,13 @@ class _Judge:
         return bad
 
     def report(
-        self, quantity: str, b: int, node: int, found: object, wanted: object, bound: float,
+        self,
+        quantity: str,
+        b: int,
+        node: int,
+        found: object,
+        wanted: object,
+        bound: float,
         place: str,
     ) -> None:
         if b in self.reported:
@@ -236,22 +259,26 @@ class _Judge:
         self.reported.add(b)
         program, draws, names = self.program, self.draws, self.program.names()
         lines = [
-            f"--- {quantity} of {names[node]} = {program.operation(node)} {place}; seed {program.seed}, draw {b}, {self.dtype},"
-            f" {'complex' if program.is_complex else 'real'}",
+            f"--- {quantity} of {names[node]} = {program.operation(node)} {place}; seed "
+            f"{program.seed}, draw {b}, {self.dtype}, "
+            f"{'complex' if program.is_complex else 'real'}",
             f"found {_show(found)}, expected {_show(wanted)}, bound 2**{bound:.1f}",
         ]
         for i, name in enumerate(names[: len(program.leaves)]):
             exponent = draws.exponents[i][b]
             scale = f" * 2**{exponent}" if exponent else ""
-            lines.append(f"{name} = {draws.parameters[i][b]!r}{scale}"
-                         f"    # along {draws.along[i][b]!r}")
+            lines.append(
+                f"{name} = {draws.parameters[i][b]!r}{scale}    # along {draws.along[i][b]!r}"
+            )
         self.summary.failures.append("\n".join([*lines, program.code()]))
 
 
 def _show(x: object) -> str:
     if isinstance(x, mpf | mpc):
-        return f"{x}" if abs(x) == 0 or abs(log2_magnitude(np.array(x, dtype=object))) < 3000 else (
-            f"2**{float(log2_magnitude(np.array(x, dtype=object))):.3f} in magnitude"
+        return (
+            f"{x}"
+            if abs(x) == 0 or abs(log2_magnitude(np.array(x, dtype=object))) < 3000
+            else (f"2**{float(log2_magnitude(np.array(x, dtype=object))):.3f} in magnitude")
         )
     return "not finite" if x is None else str(x)
 

@@ -83,8 +83,10 @@ class LogArrays:
             case "from_log":
                 return ls.exp(x)
             case "logabs":
-                return ls.from_linear(x.logabs) if not self.quaxified else ls.from_linear(
-                    jnp.real(jnp.log(jnp.abs(x)))
+                return (
+                    ls.from_linear(x.logabs)
+                    if not self.quaxified
+                    else ls.from_linear(jnp.real(jnp.log(jnp.abs(x))))
                 )
             case "where_less":
                 return np_.where(x < xs[1], xs[2], xs[3])

@@ -91,15 +91,6 @@ def test_weights_undo_any_density(state: State) -> None:
     assert float(vmc.effective_sample_size(psi, weights)) == pytest.approx(size)
 
 
-def test_nodes_are_left_out_by_samples_of_psi_squared(state: State) -> None:
-    """The reason for all this: the same sums over psi != 0 only are another number."""
-    psi, h_psi, jacobian = jax.tree.map(lambda leaf: leaf[5:], state.arrays)
-    expected = dense.forces(state.psi, state.h, state.jacobian)
-    _, force, metric = all_of_it(psi, h_psi, jacobian)
-    assert np.abs(force.mean - expected).max() > 0.05
-    assert np.abs(metric - dense.metric(state.psi, state.jacobian)).max() > 0.05
-
-
 def test_local_energy() -> None:
     psi = numbers(np.array([2.0, -1.0]), 900.0)
     connected = numbers(np.array([[2.0, 3.0], [-1.0, 0.5]]), 900.0)
@@ -206,14 +197,15 @@ def sampler(problem: Polarised, density_name: str, chains: int, samples: int):
 
 
 @pytest.mark.parametrize(
-    "density", ["residual", "blurred", pytest.param("h_psi", marks=pytest.mark.full)]
+    "density",
+    ["blurred", *(pytest.param(x, marks=pytest.mark.full) for x in ("residual", "h_psi"))],
 )
 def test_gradients_are_unbiased_at_nodes(polarised: Polarised, density: str) -> None:
-    energy, gradient = sampler(polarised, density, 1024, 64)(0)
+    energy, gradient = sampler(polarised, density, 1024, 32)(0)
     assert abs(energy.mean - polarised.energy) < 4 * energy.error
     off = np.asarray(gradient.mean - polarised.gradient)
     assert (np.abs(off) < 4 * np.asarray(gradient.error) + 1e-12).all()
-    assert np.linalg.norm(off) < 0.02 * np.linalg.norm(polarised.gradient)
+    assert np.linalg.norm(off) < 0.03 * np.linalg.norm(polarised.gradient)
 
 
 def test_usual_gradient_is_biased_at_nodes(polarised: Polarised) -> None:
