@@ -20,7 +20,7 @@ SIZE = 10
 
 
 def program(operations: int) -> Any:
-    """A new function of 200 operations: + - * / in turn."""
+    """A new chain of operations, + * - / in turn; every intermediate number is used once."""
 
     def run(x: Any, y: Any) -> Any:
         for i in range(operations):
@@ -28,12 +28,12 @@ def program(operations: int) -> Any:
             if step == 0:
                 x = x + y
             elif step == 1:
-                y = x * y
+                x = x * y
             elif step == 2:
                 x = x - y
             else:
-                y = y / x
-        return x, y
+                x = x / y
+        return x
 
     return run
 

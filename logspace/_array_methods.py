@@ -182,6 +182,12 @@ class ArrayMethods:
     def __getitem__(self, index: Any) -> Any:
         return get_item(self, index)
 
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError(
+            f"a {type(self).__name__} is immutable: instead of `x[index] = y` use "
+            "`x = x.at[index].set(y)`."
+        )
+
     def __len__(self) -> int:
         if not self.shape:  # type: ignore[attr-defined]
             raise TypeError("len() of unsized object")

@@ -9,6 +9,8 @@ from types import CodeType
 from typing import Any
 
 import jax
+from jax._src import core as _jax_core
+from jax._src.lax import parallel as _parallel
 from jax.extend import core as jax_core
 from jax.extend import source_info_util
 from jax.interpreters import ad
@@ -27,6 +29,13 @@ TraceTag = jax_core.TraceTag
 set_current_trace = jax_core.set_current_trace
 take_current_trace = jax_core.take_current_trace
 jaxpr_as_fun = jax_core.jaxpr_as_fun
+
+#: Inserted by `jax.shard_map` where a value that differs between devices meets one that does not.
+primitives_of_mapped_axes = (
+    _jax_core.pvary_p,
+    _parallel.all_gather_invariant_p,
+    _parallel.psum_invariant_p,
+)
 
 
 def is_quax_tracer(x: Any) -> bool:

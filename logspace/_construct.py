@@ -63,12 +63,11 @@ def full(shape: Any, fill_value: ArrayLike | LogSpaceValue, dtype: Any = None) -
     `ValueError` if the value does not broadcast to the shape.
     """
     _check_dtype(dtype)
-    if isinstance(fill_value, Log):
-        fill_value = fill_value.materialise()
-    if isinstance(fill_value, LogArray):
-        value = fill_value if dtype is None else fill_value.astype(dtype)
+    value: Any = fill_value.materialise() if isinstance(fill_value, Log) else fill_value
+    if isinstance(value, LogArray):
+        value = value if dtype is None else value.astype(dtype)
         return wrap(Scaled(jnp.full(shape, value._significand), jnp.full(shape, value._exponent)))
-    return from_linear(jnp.full(shape, fill_value, dtype))
+    return from_linear(jnp.full(shape, value, dtype))
 
 
 def zeros(shape: Any, dtype: Any = None) -> LogArray:

@@ -8,11 +8,11 @@ LogArrays: a compiled function finds the elements, and the result is cut to size
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ._call import call
+from ._log_array import LogArray
 from ._value import LogSpaceValue, contains_value
 
 
@@ -62,7 +62,7 @@ def extract(condition: Any, arr: Any, **options: Any) -> Any:
 
 def trim_zeros(filt: Any, trim: str = "fb", **options: Any) -> Any:
     """As `jax.numpy.trim_zeros`."""
-    if not isinstance(filt, LogSpaceValue) or options:
+    if not isinstance(filt, LogArray) or options:
         return call(jnp.trim_zeros, filt, trim, **options)
     index = np.argwhere(np.asarray(filt != 0))
     cut = []
@@ -90,11 +90,11 @@ def unique(
     values, index, inverse, counts = call(
         jnp.unique, ar, True, True, True, axis, size=size, **options
     )
-    found = int(np.count_nonzero(jax.core.concrete_or_error(np.asarray, counts, "jnp.unique")))
+    found = int(np.count_nonzero(np.asarray(counts)))
     along = 0 if axis is None else axis
     cut = (values.take(np.arange(found), axis=along), index[:found], inverse, counts[:found])
-    out = tuple(part for part, wanted in zip(cut, (True, *flags), strict=True) if wanted)
-    return out if len(out) > 1 else out[0]
+    out = [part for part, wanted in zip(cut, (True, *flags), strict=True) if wanted]
+    return tuple(out) if len(out) > 1 else out[0]
 
 
 def _part_of_unique(function: Any, *flags: bool) -> Callable[..., Any]:
@@ -106,8 +106,10 @@ def _part_of_unique(function: Any, *flags: bool) -> Callable[..., Any]:
             return out
         # the named tuple of JAX's function, whose inverse has the shape of x
         kind = type(function(jnp.zeros(1)))
-        return kind(*(p.reshape(x.shape) if n == "inverse_indices" else p
-                      for n, p in zip(kind._fields, out, strict=True)))
+        parts = dict(zip(kind._fields, out, strict=True))
+        if "inverse_indices" in parts:
+            parts["inverse_indices"] = parts["inverse_indices"].reshape(x.shape)
+        return kind(**parts)
 
     part.__name__ = function.__name__
     part.__doc__ = function.__doc__

@@ -5,9 +5,10 @@ significands; exponents are constants. The derivative of ``y = s_y * 2**e_y`` wi
 ``x = s_x * 2**e_x`` is ``ds_y/ds_x * 2**(e_y - e_x)`` and is returned as a LogArray, so that it
 neither overflows nor underflows.
 
-The limit that remains: within one pass, derivatives are measured against one scale. A reverse-mode
-pass (`grad`, `vjp`) has one for the whole result, so that components some 2**1000 (float32 2**100)
-below the largest become 0. Forward mode (`jvp`, `jacobian`) has one for each direction.
+The limit that remains: a derivative of y is a float measured against the scale of y, with some 700
+nats (float32 80) below it; a change of y that is smaller than that relative to y is 0. In forward
+mode (`jvp`, `jacobian`) this holds for each element of y by itself. A reverse-mode pass (`grad`,
+`vjp`) has one scale for the whole cotangent, and components further below the largest become 0.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,59 +19,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from . import _numerics as num
-from ._log import Log
-from ._log_array import LogArray, unwrap, wrap
+from ._leaves import Leaves, common_scale, is_complex, numbers_of, seed, tidy_wide
+from ._log_array import LogArray, wrap
 from ._numerics import Scaled
-
-_is_number = lambda x: isinstance(x, (LogArray, Log))  # noqa: E731 - a predicate for pytrees
-
-
-def _flatten(tree: Any) -> tuple[list[Any], Any]:
-    return jax.tree.flatten(tree, is_leaf=_is_number)
-
-
-def _as_plain_log(x: Any) -> Any:
-    return x.materialise() if isinstance(x, Log) else x
-
-
-class _Leaves:
-    """The differentiable leaves of a pytree: significands and plain arrays."""
-
-    def __init__(self, tree: Any) -> None:
-        leaves, self.structure = _flatten(tree)
-        self.leaves = [
-            _as_plain_log(x) if isinstance(x, (LogArray, Log)) else jnp.asarray(x) for x in leaves
-        ]
-
-    @property
-    def values(self) -> list[jax.Array]:
-        return [x._significand if isinstance(x, LogArray) else x for x in self.leaves]
-
-    @property
-    def exponents(self) -> list[jax.Array]:
-        """The exponent of each leaf; of plain ones 0."""
-        return [
-            x._exponent if isinstance(x, LogArray) else num.zero_exponent(x) for x in self.leaves
-        ]
-
-    def rebuild(self, values: Sequence[jax.Array]) -> Any:
-        """The pytree with other significands and plain values."""
-        leaves = [
-            wrap(Scaled(v, x._exponent)) if isinstance(x, LogArray) else v
-            for x, v in zip(self.leaves, values, strict=True)
-        ]
-        return jax.tree.unflatten(self.structure, leaves)
-
-    def numbers(self, values: Sequence[jax.Array], exponents: Sequence[jax.Array]) -> Any:
-        """The pytree of LogArrays with these significands and exponents."""
-        leaves = [wrap(_tidy_wide(v, e)) for v, e in zip(values, exponents, strict=True)]
-        return jax.tree.unflatten(self.structure, leaves)
-
-
-def _tidy_wide(s: jax.Array, e: jax.Array) -> Scaled:
-    """tidy for any finite significand, also one far outside the window."""
-    return num.tidy(*num.normalise(Scaled(s, jnp.broadcast_to(e, s.shape))))
 
 
 def _select_arguments(
@@ -81,7 +32,8 @@ def _select_arguments(
     numbers = [argnums] if single else list(argnums)  # type: ignore[list-item]
     for n in numbers:
         if not -len(args) <= n < len(args):
-            raise ValueError(
+            # the types are those of JAX
+            raise (ValueError if n < 0 else TypeError)(
                 f"argnums={argnums} must name positional arguments of the call, of which there are "
                 f"{len(args)}."
             )
@@ -97,25 +49,21 @@ def _select_arguments(
     return (chosen[0] if single else chosen), insert
 
 
-def _is_complex(x: jax.Array) -> bool:
-    return jnp.issubdtype(x.dtype, jnp.complexfloating)
-
-
-def _check_inputs(name: str, inputs: _Leaves, holomorphic: bool) -> None:
+def _check_inputs(name: str, inputs: Leaves, holomorphic: bool) -> None:
     for x in inputs.values:
         if not jnp.issubdtype(x.dtype, jnp.inexact):
             raise TypeError(
-                f"{name} requires real- or complex-valued arguments to differentiate, got {x.dtype}. "
-                "Convert them to float, or leave them out of argnums."
+                f"{name} requires real- or complex-valued arguments to differentiate, got "
+                f"{x.dtype}. Convert them to float, or leave them out of argnums."
             )
-        if holomorphic and not _is_complex(x):
+        if holomorphic and not is_complex(x):
             raise TypeError(
                 f"{name} with holomorphic=True requires complex arguments, got {x.dtype}."
             )
 
 
 def _run(
-    function: Callable[..., Any], inputs: _Leaves, insert: Any, kwargs: Any, has_aux: bool
+    function: Callable[..., Any], inputs: Leaves, insert: Any, kwargs: Any, has_aux: bool
 ) -> tuple[Callable[..., Any], dict[str, Any]]:
     """The function from input leaves to output significands; the rest of the output on the side."""
     store: dict[str, Any] = {}
@@ -128,7 +76,7 @@ def _run(
             result, aux = result
         else:
             aux = None
-        outputs = _Leaves(result)
+        outputs = Leaves(result)
         store["structure"] = outputs.structure
         store["is_number"] = [isinstance(x, LogArray) for x in outputs.leaves]
         return outputs.values, (outputs.exponents, aux)
@@ -144,35 +92,6 @@ def _rebuild_output(store: dict[str, Any], values: Any, exponents: Any) -> Any:
     return jax.tree.unflatten(store["structure"], leaves)
 
 
-def _numbers_of(tree: Any, structure: Any, what: str) -> list[Scaled]:
-    """The leaves of a tangent or cotangent, plain or LogArray, as numbers."""
-    leaves, given = _flatten(tree)
-    if given != structure:
-        raise TypeError(f"{what} must have the structure {structure}, got {given}")
-    return [
-        unwrap(x) if isinstance(x, LogArray) else num.from_linear(jnp.asarray(_as_plain_log(x)))
-        for x in leaves
-    ]
-
-
-def _common_scale(numbers: Sequence[Scaled], offsets: Sequence[jax.Array]) -> jax.Array:
-    """The largest true exponent of number * 2**offset over all live elements; 0 if there is none."""
-    floor = np.int32(-(2**31) + 1)
-    largest = floor
-    for x, offset in zip(numbers, offsets, strict=True):
-        n = num.normalise(x)
-        live = num.is_live(n.significand)
-        e = jnp.where(live, n.exponent + offset, floor)
-        largest = jnp.maximum(largest, jnp.max(e, initial=floor))
-    return lax.stop_gradient(jnp.where(largest == floor, np.int32(0), largest))
-
-
-def _seed(x: Scaled, offset: jax.Array, scale: jax.Array, dtype: Any) -> jax.Array:
-    """x * 2**(offset - scale) as a plain array of the given dtype."""
-    n = num.normalise(num.convert(x, dtype))
-    return num.scale_by(n.significand, n.exponent + offset - scale)
-
-
 def vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """As `jax.vjp`, for plain arrays and LogArrays.
 
@@ -180,16 +99,16 @@ def vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> t
     plain arrays) to the cotangents of the primals, all LogArrays, and with `has_aux` the auxiliary
     output. Conventions for complex numbers are JAX's: nothing is conjugated.
     """
-    inputs = _Leaves(primals)
+    inputs = Leaves(primals)
     _check_inputs("vjp", inputs, False)
     on_leaves, store = _run(function, inputs, lambda chosen: chosen, {}, has_aux)
     values, pullback, (exponents, aux) = jax.vjp(on_leaves, inputs.values, has_aux=True)
 
     def numbers_pullback(cotangent: Any) -> Any:
-        seeds = _numbers_of(cotangent, store["structure"], "the cotangent")
-        scale = _common_scale(seeds, exponents)
+        seeds = numbers_of(cotangent, store["structure"], values, "the cotangent", ValueError)
+        scale = common_scale(seeds, exponents)
         plain = [
-            _seed(c, e, scale, v.dtype) for c, e, v in zip(seeds, exponents, values, strict=True)
+            seed(c, e, scale, v.dtype) for c, e, v in zip(seeds, exponents, values, strict=True)
         ]
         (grads,) = pullback(plain)
         return inputs.numbers(grads, [scale - e for e in inputs.exponents])
@@ -206,24 +125,26 @@ def jvp(
 ) -> tuple[Any, ...]:
     """As `jax.jvp`, for plain arrays and LogArrays.
 
-    `tangents` have the structure of `primals` and may be plain or LogArrays; the output tangent is
-    made of LogArrays. Returns (output, tangent), with `has_aux` (output, tangent, aux).
+    `tangents` have the structure and shapes of `primals` and may be plain or LogArrays; the output
+    tangent is made of LogArrays. Returns (output, tangent), with `has_aux` (output, tangent, aux).
     """
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise TypeError("jvp takes primals and tangents as tuples or lists")
-    inputs = _Leaves(tuple(primals))
+    inputs = Leaves(tuple(primals))
     _check_inputs("jvp", inputs, False)
-    directions = _numbers_of(tuple(tangents), inputs.structure, "the tangents")
+    directions = numbers_of(
+        tuple(tangents), inputs.structure, inputs.values, "the tangent", TypeError
+    )
     offsets = [-e for e in inputs.exponents]
-    scale = _common_scale(directions, offsets)
+    scale = common_scale(directions, offsets)
     seeds = [
-        _seed(t, o, scale, v.dtype)
+        seed(t, o, scale, v.dtype)
         for t, o, v in zip(directions, offsets, inputs.values, strict=True)
     ]
     on_leaves, store = _run(function, inputs, lambda chosen: chosen, {}, has_aux)
     values, dots, (exponents, aux) = jax.jvp(on_leaves, (inputs.values,), (seeds,), has_aux=True)
     out = _rebuild_output(store, values, exponents)
-    moved = [wrap(_tidy_wide(d, e + scale)) for d, e in zip(dots, exponents, strict=True)]
+    moved = [wrap(tidy_wide(d, e + scale)) for d, e in zip(dots, exponents, strict=True)]
     tangent = jax.tree.unflatten(store["structure"], moved)
     return (out, tangent, aux) if has_aux else (out, tangent)
 
@@ -244,25 +165,25 @@ def value_and_grad(
 
     def differentiate(*args: Any, **kwargs: Any) -> Any:
         chosen, insert = _select_arguments(function, args, argnums)
-        inputs = _Leaves(chosen)
+        inputs = Leaves(chosen)
         _check_inputs("grad", inputs, holomorphic)
         on_leaves, store = _run(function, inputs, insert, kwargs, has_aux)
         values, pullback, (exponents, aux) = jax.vjp(on_leaves, inputs.values, has_aux=True)
         if len(values) != 1 or values[0].shape != ():
             shapes = [v.shape for v in values]
             raise TypeError(
-                f"grad requires a function that returns one scalar, got outputs of shapes {shapes}. "
-                "Use logspace.jacobian, or sum the output."
+                "grad requires a function that returns one scalar, got outputs of shapes "
+                f"{shapes}. Use logspace.jacobian, or sum the output."
             )
         (y,), (e,) = values, exponents
         if not jnp.issubdtype(y.dtype, jnp.inexact):
             raise TypeError(f"grad requires a real- or complex-valued output, got {y.dtype}")
-        if holomorphic and not _is_complex(y):
+        if holomorphic and not is_complex(y):
             raise TypeError(f"grad with holomorphic=True requires a complex output, got {y.dtype}")
         one = jnp.ones_like(y)
         (grads,) = pullback([one])
-        if _is_complex(y) and not holomorphic:
-            if any(_is_complex(v) for v in inputs.values):
+        if is_complex(y) and not holomorphic:
+            if any(is_complex(v) for v in inputs.values):
                 raise TypeError(
                     "the derivative of a complex result in complex arguments is not one number: "
                     "pass holomorphic=True if the function is holomorphic, or differentiate its "
@@ -306,7 +227,7 @@ def jacobian(
 
     def differentiate(*args: Any, **kwargs: Any) -> Any:
         chosen, insert = _select_arguments(function, args, argnums)
-        inputs = _Leaves(chosen)
+        inputs = Leaves(chosen)
         _check_jacobian_inputs("jacobian", inputs, holomorphic)
         on_leaves, store = _run(function, inputs, insert, kwargs, has_aux)
         rows, (exponents, aux) = jax.jacfwd(on_leaves, has_aux=True, holomorphic=holomorphic)(
@@ -332,17 +253,26 @@ def hessian(
 
     def differentiate(*args: Any, **kwargs: Any) -> Any:
         chosen, insert = _select_arguments(function, args, argnums)
-        inputs = _Leaves(chosen)
+        inputs = Leaves(chosen)
         _check_jacobian_inputs("hessian", inputs, holomorphic)
         on_leaves, store = _run(function, inputs, insert, kwargs, has_aux)
+
+        def on_real_leaves(values: list[jax.Array]) -> tuple[list[Any], Any]:
+            # jacrev takes real outputs only, unless the function is holomorphic
+            outputs, rest = on_leaves(values)
+            store["is_pair"] = [is_complex(v) and not holomorphic for v in outputs]
+            pairs = zip(outputs, store["is_pair"], strict=True)
+            return [[lax.real(v), lax.imag(v)] if split else v for v, split in pairs], rest
+
         second = jax.jacfwd(
-            jax.jacrev(on_leaves, has_aux=True, holomorphic=holomorphic),
+            jax.jacrev(on_real_leaves, has_aux=True, holomorphic=holomorphic),
             has_aux=True,
             holomorphic=holomorphic,
         )
         blocks, (exponents, aux) = second(inputs.values)
         out = []
-        for block, e in zip(blocks, exponents, strict=True):
+        for block, e, is_pair in zip(blocks, exponents, store["is_pair"], strict=True):
+            block = jax.tree.map(lax.complex, *block) if is_pair else block
             rows = [
                 inputs.numbers(row, [_outer(_outer(e, -a), -b) for b in inputs.exponents])
                 for row, a in zip(block, inputs.exponents, strict=True)
@@ -354,9 +284,9 @@ def hessian(
     return _named(differentiate, "hessian", function)
 
 
-def _check_jacobian_inputs(name: str, inputs: _Leaves, holomorphic: bool) -> None:
+def _check_jacobian_inputs(name: str, inputs: Leaves, holomorphic: bool) -> None:
     _check_inputs(name, inputs, holomorphic)
-    if not holomorphic and any(_is_complex(v) for v in inputs.values):
+    if not holomorphic and any(is_complex(v) for v in inputs.values):
         raise TypeError(
             f"{name} of complex arguments requires a holomorphic function: pass holomorphic=True, "
             "or differentiate in the real and imaginary parts."

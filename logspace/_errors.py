@@ -95,6 +95,7 @@ def unsupported_dtype(dtype: Any) -> NoReturn:
 def refuse_derivative() -> NoReturn:
     raise TypeError(
         "This is not a number but a derivative that JAX took with respect to the leaves of a "
-        "LogArray: the exponent has none (float0). Use `logspace.grad`, `jvp`, `vjp`, `jacobian` or "
-        "`hessian`, which return the derivative with respect to the number."
+        "LogArray: the exponent has none (float0). Use `logspace.grad`, `jvp`, `vjp`, `jacobian` "
+        "or `hessian`, which return the derivative with respect to the number. In the rule of a "
+        "`jax.custom_jvp` function: use `logspace.quaxify` instead of `quax.quaxify`."
     )

@@ -1,5 +1,7 @@
 """Functions of numbers that `jax.numpy` does not have."""
 
+from typing import Any, cast
+
 import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
@@ -16,8 +18,10 @@ def log(x: ArrayLike | LogSpaceValue) -> Log:
 
     A plain array is taken as a number first. For the plain value at once, use ``x.log()``.
     """
-    x = from_linear(x)
-    return Log(x) if isinstance(x, LogArray) else jnp.log(x)
+    number: Any = from_linear(x)
+    if isinstance(number, LogArray):
+        return Log(number)
+    return cast(Any, jnp.log(number))  # inside a quaxified function
 
 
 def abs2(x: ArrayLike | LogSpaceValue) -> LogArray:
@@ -26,8 +30,10 @@ def abs2(x: ArrayLike | LogSpaceValue) -> LogArray:
     Unlike ``abs(x) ** 2`` its second derivative at zero is right, because the derivative of `abs`
     there is singular (JAX gives 0). A plain array is taken as a number first.
     """
-    x = from_linear(x)
-    return wrap(_abs2(x)) if isinstance(x, LogArray) else jnp.real(jnp.conj(x) * x)
+    z: Any = from_linear(x)
+    if isinstance(z, LogArray):
+        return wrap(_abs2(z))
+    return cast(Any, jnp.real(jnp.conj(z) * z))  # inside a quaxified function
 
 
 _abs2 = jax.jit(lambda x: num.abs2(unwrap(x)))

@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 
 from ._call import call
 
@@ -34,8 +35,8 @@ def _split(index: Any) -> tuple[list[Any], _Hashable]:
     for part in index if isinstance(index, tuple) else (index,):
         if _is_int32(part):
             part = np.asarray(part, np.int32)
-        if isinstance(part, jax.core.Tracer) or (
-            isinstance(part, (jax.Array, np.ndarray)) and part.dtype != bool
+        if isinstance(part, jax.Array | np.ndarray) and (
+            part.dtype != bool or isinstance(part, Tracer)
         ):
             traced.append(part)
             structure.append(_TRACED)
@@ -43,21 +44,23 @@ def _split(index: Any) -> tuple[list[Any], _Hashable]:
             structure.append((part.start, part.stop, part.step))
         else:
             structure.append(part)
-    return traced, _Hashable(structure)
+    return traced, _Hashable([isinstance(index, tuple), *structure])
 
 
 def _is_int32(part: Any) -> bool:
     if not isinstance(part, (int, np.integer)) or isinstance(part, bool):
         return False
-    return -(2**31) <= part < 2**31
+    return -(2**31) <= int(part) < 2**31
 
 
-def _join(traced: list[Any], structure: _Hashable) -> tuple[Any, ...]:
+def _join(traced: list[Any], structure: _Hashable) -> Any:
+    is_tuple, *rest = structure
     remaining = iter(traced)
-    return tuple(
+    parts = [
         next(remaining) if part is _TRACED else slice(*part) if isinstance(part, tuple) else part
-        for part in structure
-    )
+        for part in rest
+    ]
+    return tuple(parts) if is_tuple else parts[0]
 
 
 def _update(

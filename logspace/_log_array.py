@@ -65,6 +65,8 @@ class LogArray(ArrayMethods, LogSpaceValue):
         object.__setattr__(self, "_exponent", x.exponent)
 
     def aval(self) -> Any:
+        if getattr(self._exponent, "dtype", None) == jax.dtypes.float0:
+            refuse_derivative()
         return jax.typeof(self._significand)
 
     def materialise(self) -> jax.Array:
@@ -126,7 +128,7 @@ class LogArray(ArrayMethods, LogSpaceValue):
         return array_text(self._significand, self._exponent, with_dtype=False)
 
 
-def as_numeric(a: ArrayLike) -> jax.Array:
+def as_numeric(a: Any) -> jax.Array:
     """A plain array that `as_supported` accepts; TypeError for any other."""
     a = jnp.asarray(a)
     short = a.dtype in (jnp.float16, jnp.bfloat16)
@@ -161,8 +163,8 @@ def _from_sign_logabs(sign: jax.Array, logabs: jax.Array) -> Scaled:
     dtype = as_supported(jnp.zeros((), jnp.result_type(*inexact or [float]))).dtype
     real = jnp.finfo(dtype).dtype
     s = sign.astype(dtype if jnp.issubdtype(sign.dtype, jnp.complexfloating) else real)
-    s, l = jnp.broadcast_arrays(s, logabs.astype(real))
-    return keep_weak_type(num.from_sign_logabs(s, l), sign, logabs)
+    parts = jnp.broadcast_arrays(s, logabs.astype(real))
+    return keep_weak_type(num.from_sign_logabs(*parts), sign, logabs)
 
 
 def wrap(x: Scaled) -> LogArray:

@@ -42,9 +42,9 @@ def number_text(s: Any, e: int) -> str:
     if np.iscomplexobj(s):
         re, im = number_text(s.real, e), number_text(s.imag, e)
         return f"{re}{'' if im.startswith('-') else '+'}{im}j"
-    s = s[()] if isinstance(s, np.ndarray) else s
+    s = np.asarray(s)[()]
     if s == 0 or not np.isfinite(s):
-        return str(s.item())
+        return str(float(s))
     small, large = (-1000, 1000) if s.dtype == np.float64 else (-120, 120)
     if small < e + math.frexp(float(s))[1] < large:
         return (

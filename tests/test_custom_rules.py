@@ -45,6 +45,10 @@ def both_ways(f):
     return {"fwd fwd": fwd(fwd(f)), "rev fwd": rev(fwd(f)), **reverse_only(f)}
 
 
+def first_order(f):
+    return {"value": f, "fwd": fwd(f), "rev": rev(f)}
+
+
 def reverse_only(f):
     return {
         "value": f,
@@ -190,7 +194,18 @@ ELEMENTWISE = {
 }
 
 
+LONG = ("softplus", "logaddexp")
+
+
 @pytest.mark.parametrize("name", ELEMENTWISE)
+def test_as_in_plain_jax(name):
+    f, count = ELEMENTWISE[name]
+    modes = first_order if name in LONG else both_ways
+    assert_same_in_all_modes(f, POINTS, None if count == 1 else OTHERS, modes=modes)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", LONG)
 def test_as_in_plain_jax_in_all_modes(name):
     f, count = ELEMENTWISE[name]
     assert_same_in_all_modes(f, POINTS, None if count == 1 else OTHERS)
@@ -244,20 +259,24 @@ def test_relu_at_a_scale_that_no_float_has(scale):
     def f(a):
         return (ls.quaxify(jax.nn.relu)(number(a, scale=scale)) / number(1.0, scale=scale)).to_linear()
 
-    np.testing.assert_array_equal(f(POINTS), [1.25, 0, 0, 2.5])
-    np.testing.assert_array_equal(rev(f)(POINTS), [1, 0, 0, 1])
-    np.testing.assert_array_equal(fwd(f)(POINTS), [1, 0, 0, 1])
+    value, reverse, forward = jax.jit(lambda a: (f(a), rev(f)(a), fwd(f)(a)))(POINTS)
+    np.testing.assert_array_equal(value, [1.25, 0, 0, 2.5])
+    np.testing.assert_array_equal(reverse, [1, 0, 0, 1])
+    np.testing.assert_array_equal(forward, [1, 0, 0, 1])
 
 
-@pytest.mark.parametrize("derive, expected", [(rev, 15.0), (fwd, 15.0)])
-def test_a_wrong_rule_is_honoured_at_any_scale(derive, expected):
+@pytest.mark.parametrize("derive", [rev, fwd])
+def test_a_wrong_rule_is_honoured_at_any_scale(derive):
     def f(a):
         cubed = ls.quaxify(wrong_cube)(number(a, scale=1200))
         return (cubed / number(1.0, scale=3600)).to_linear()
 
-    np.testing.assert_allclose(derive(f)(POINTS), expected * POINTS**2, rtol=1e-14)
-    np.testing.assert_allclose(fwd(derive(f))(POINTS), 30 * POINTS, rtol=1e-14)
-    np.testing.assert_allclose(rev(derive(f))(POINTS), 30 * POINTS, rtol=1e-14)
+    first, forward, reverse = jax.jit(
+        lambda a: (derive(f)(a), fwd(derive(f))(a), rev(derive(f))(a))
+    )(POINTS)
+    np.testing.assert_allclose(first, 15 * POINTS**2, rtol=1e-14)
+    np.testing.assert_allclose(forward, 30 * POINTS, rtol=1e-14)
+    np.testing.assert_allclose(reverse, 30 * POINTS, rtol=1e-14)
 
 
 def test_tangents_of_far_apart_scales_do_not_bury_each_other():
@@ -302,7 +321,8 @@ def test_sums_and_products_in_rules_keep_small_scales():
     np.testing.assert_array_equal(jax.jvp(lambda a: g(a, 0), (jnp.ones(3),), (jnp.eye(3)[0],))[1], 2.0)
 
 
-def test_contractions_in_rules():
+@pytest.mark.parametrize("lift_x, lift_m", [(True, True), (True, False), (False, True)])
+def test_contractions_in_rules(lift_x, lift_m):
     matrix = jnp.arange(12.0).reshape(3, 4) / 7 - 0.6
 
     @jax.custom_jvp
@@ -317,20 +337,19 @@ def test_contractions_in_rules():
     def plain(x, m):
         return jnp.sum(f(x, m) ** 2)
 
-    expected = jax.grad(plain, (0, 1))(POINTS, matrix)
-    hessian = jax.jacfwd(jax.grad(plain))(POINTS, matrix)
-    for lift_x, lift_m in ((True, True), (True, False), (False, True)):
+    def derivatives(h):
+        def run(x, m):
+            return jax.grad(h, (0, 1))(x, m), fwd(lambda x: jax.grad(h)(x, m))(x)
 
-        def lifted(x, m, lift_x=lift_x, lift_m=lift_m):
-            x = number(x, 11) if lift_x else x
-            m = number(m, -7) if lift_m else m
-            return linear(ls.quaxify(plain)(x, m))
+        return jax.tree.leaves(jax.jit(run)(POINTS, matrix))
 
-        found = jax.jit(jax.grad(lifted, (0, 1)))(POINTS, matrix)
-        for a, b in zip(found, expected, strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-13)
-        found = jax.jit(jax.jacfwd(jax.grad(lifted)))(POINTS, matrix)
-        np.testing.assert_allclose(found, hessian, rtol=1e-13)
+    def lifted(x, m):
+        x = number(x, 11) if lift_x else x
+        m = number(m, -7) if lift_m else m
+        return linear(ls.quaxify(plain)(x, m))
+
+    for a, b in zip(derivatives(lifted), derivatives(plain), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-13)
 
 
 def test_a_norm_with_its_usual_rule():
@@ -550,7 +569,7 @@ def test_transformations_around(name):
         return kinked(a, a * 2) + wrong_cube(a)
 
     g, p = TRANSFORMED[name](f), TRANSFORMED[name](plain)
-    assert_same(g, p, (lambda h: h, fwd, rev, lambda h: fwd(rev(h))))
+    assert_same(g, p, (fwd, lambda h: fwd(rev(h))))
 
 
 INSIDE = {
@@ -567,7 +586,7 @@ INSIDE = {
 def test_inside_of_transformations(name):
     body = INSIDE[name](lambda v: kinked(v, v * 2) + wrong_cube(v))
     f = lambda a: linear(ls.quaxify(body)(ls.from_linear(a)))  # noqa: E731
-    modes = (fwd,) if name == "while" else (fwd, rev, lambda h: fwd(rev(h)))
+    modes = (fwd,) if name == "while" else (lambda h: fwd(rev(h)),)
     assert_same(f, body, (lambda h: h, *modes))
 
 
@@ -725,7 +744,7 @@ def test_custom_vjp_nondiff_closure_symbolic_zeros_and_none(symbolic_zeros):
 def test_custom_vjp_inside_of_transformations(name):
     body = INSIDE[name](lambda v: biased_product(v, v * 2))
     f = lambda a: linear(ls.quaxify(body)(ls.from_linear(a)))  # noqa: E731
-    assert_same(f, body, (lambda h: h, rev, lambda h: fwd(rev(h))))
+    assert_same(f, body, (rev, lambda h: fwd(rev(h))))
 
 
 @pytest.mark.parametrize("name", TRANSFORMED)
@@ -737,7 +756,7 @@ def test_custom_vjp_transformations_around(name):
 
     g = TRANSFORMED[name](f)
     p = TRANSFORMED[name](lambda a: biased_product(a, a * 2))
-    assert_same(g, p, (lambda h: h, rev, lambda h: fwd(rev(h))))
+    assert_same(g, p, (rev, lambda h: fwd(rev(h))))
 
 
 def test_custom_vjp_results_of_several_kinds():

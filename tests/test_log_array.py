@@ -100,7 +100,7 @@ def test_constructor_refuses_complex_logabs() -> None:
 
 
 def test_constructor_carries_derivatives() -> None:
-    f = lambda s, l: ls.LogArray(s, l).to_linear()  # noqa: E731
+    f = lambda s, log: ls.LogArray(s, log).to_linear()  # noqa: E731
     same(jnp.stack(jax.grad(f, (0, 1))(2.0, 1.0)), np.array([math.e, 2 * math.e]))
     # at a zero of the sign the derivative in it is the magnitude
     same(jnp.stack(jax.grad(f, (0, 1))(0.0, 1.0)), np.array([math.e, 0.0]))
@@ -181,8 +181,9 @@ def test_derivatives_of_readers() -> None:
     assert jax.grad(lambda s: ls.from_linear(s).sign)(2.0) == 0.0
     phase = lambda t: ls.exp(1j * t + BIG)  # noqa: E731
     np.testing.assert_allclose(jax.grad(lambda t: phase(t).angle)(0.3), 1.0)
-    np.testing.assert_allclose(jax.jvp(lambda t: phase(t).sign, (0.3,), (1.0,))[1],
-                               1j * np.exp(0.3j))
+    np.testing.assert_allclose(
+        jax.jvp(lambda t: phase(t).sign, (0.3,), (1.0,))[1], 1j * np.exp(0.3j)
+    )
     np.testing.assert_allclose(jax.grad(lambda t: phase(t).logabs)(0.3), 0.0, atol=1e-16)
 
 
@@ -239,8 +240,17 @@ def test_operators_with_every_kind_of_operand(function: Any) -> None:
 @pytest.mark.parametrize("other", [[1.0, 2.0], (1.0,), "text", None, object(), {"a": 1}])
 def test_operators_refuse_what_is_not_a_number(other: Any) -> None:
     x = ls.ones(2)
-    for function in (operator.add, operator.mul, operator.truediv, operator.pow, operator.matmul,
-                     operator.lt, operator.floordiv, operator.mod, divmod):
+    for function in (
+        operator.add,
+        operator.mul,
+        operator.truediv,
+        operator.pow,
+        operator.matmul,
+        operator.lt,
+        operator.floordiv,
+        operator.mod,
+        divmod,
+    ):
         with pytest.raises(TypeError):
             function(x, other)
         if isinstance(other, str) and function is operator.mod:
@@ -512,7 +522,9 @@ def test_methods(name: str) -> None:
     same(got, expected, 1e-6 if expected.dtype == jnp.float32 else 1e-14)
 
 
-@pytest.mark.parametrize("name", ["real", "imag", "conj", "sum", "prod", "mean", "var", "transpose"])
+@pytest.mark.parametrize(
+    "name", ["real", "imag", "conj", "sum", "prod", "mean", "var", "transpose"]
+)
 def test_methods_of_complex(name: str) -> None:
     a = A + 1j * A[:, ::-1]
     same(METHODS[name](ls.from_linear(a)), METHODS[name](jnp.asarray(a)), 1e-14)

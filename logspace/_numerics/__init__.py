@@ -45,8 +45,10 @@ from .logarithm import from_sign_logabs as from_sign_logabs
 from .logarithm import log as log
 from .logarithm import logabs as logabs
 from .logarithm import sign as sign
+from .ordering import Reduction as Reduction
 from .ordering import equal as equal
 from .ordering import extremum_mask as extremum_mask
+from .ordering import extremum_over as extremum_over
 from .ordering import is_nan as is_nan
 from .ordering import less as less
 from .ordering import less_equal as less_equal

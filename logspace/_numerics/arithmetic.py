@@ -15,11 +15,11 @@ from .scaled import (
     constant_like,
     format_of,
     is_complex,
-    is_finite,
     is_live,
     normalise,
     scale_by,
     select,
+    sum_of_two,
     tidy,
     times_real,
     zero_exponent,
@@ -103,18 +103,11 @@ def add(x: Scaled, y: Scaled) -> Scaled:
     top = lax.max(x.exponent, y.exponent)
     live = select(lax.eq(live_x, live_y), top, select(live_x, x.exponent, y.exponent))
     e = lax.min(top, lax.add(live, np.int32(f.room)))
-    return tidy(lax.add(_shift_to(x, e), _shift_to(y, e)), e)
+    return sum_of_two(x, y, e)
 
 
 def subtract(x: Scaled, y: Scaled) -> Scaled:
     return add(x, negative(y))
-
-
-def _shift_to(x: Scaled, e: jax.Array) -> jax.Array:
-    """The significand that x has at exponent e; infinities and nans have no exponent."""
-    return scale_by(
-        x.significand, select(is_finite(x.significand), lax.sub(x.exponent, e), np.int32(0))
-    )
 
 
 def sqrt(x: Scaled) -> Scaled:

@@ -4,7 +4,8 @@ Comparisons are exact, because subtraction is correctly rounded and does not und
 Complex numbers are ordered by real, then imaginary part, as in JAX.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -104,20 +105,40 @@ def _three_way(s: jax.Array) -> jax.Array:
     return lax.sign(select(lax.eq(s, s), s, lax.full_like(s, 0)))
 
 
+class Reduction(NamedTuple):
+    """How plain arrays are reduced: along axes of the array, or over devices."""
+
+    max: Callable[[jax.Array], jax.Array]
+    min: Callable[[jax.Array], jax.Array]
+    sum: Callable[[jax.Array], jax.Array]
+    spread: Callable[[jax.Array], jax.Array]  # a result back to where it came from
+
+
+def _along(axes: tuple[int, ...], shape: tuple[int, ...]) -> Reduction:
+    kept = tuple(a for a in range(len(shape)) if a not in axes)
+    return Reduction(
+        lambda a: lax.reduce_max(a, axes),
+        lambda a: lax.reduce_min(a, axes),
+        lambda a: lax.reduce_sum(a, axes),
+        lambda a: lax.broadcast_in_dim(a, shape, kept),
+    )
+
+
 def extremum_mask(x: Scaled, axes: Sequence[int], largest: bool) -> jax.Array:
     """Where x takes its largest (or smallest) value along axes; nans count as the extremum."""
-    axes = tuple(axes)
-    kept = tuple(a for a in range(x.significand.ndim) if a not in axes)
+    return _mask(x, _along(tuple(axes), x.significand.shape), largest)
+
+
+def _mask(x: Scaled, over: Reduction, largest: bool) -> jax.Array:
     mask = lax.eq(x.exponent, x.exponent)
-    reduce = lax.reduce_max if largest else lax.reduce_min
+    reduce = over.max if largest else over.min
     for key in sort_keys(x):
         if not largest:
             # nans are an extremum in either direction
             key = select(is_nan(x), lax.full_like(key, _least(key.dtype)), key)
         fill = _least(key.dtype) if largest else _greatest(key.dtype)
-        best = reduce(select(mask, key, lax.full_like(key, fill)), axes)
-        hit = lax.eq(key, lax.broadcast_in_dim(best, key.shape, kept))
-        mask = lax.bitwise_and(mask, hit)
+        best = reduce(select(mask, key, lax.full_like(key, fill)))
+        mask = lax.bitwise_and(mask, lax.eq(key, over.spread(best)))
     return mask
 
 
@@ -132,26 +153,26 @@ def _greatest(dtype: np.dtype) -> np.ndarray:
 def reduce_extremum(x: Scaled, axes: Sequence[int], largest: bool) -> Scaled:
     """The largest (smallest) number along axes; ties share the derivative equally, as in JAX."""
     axes = tuple(axes)
-    if not axes:
-        return x
-    mask = extremum_mask(x, axes, largest)
-    kept = tuple(a for a in range(x.significand.ndim) if a not in axes)
-    e = lax.reduce_max(select(mask, x.exponent, np.int32(-LIMIT)), axes)
-    shift = lax.sub(x.exponent, lax.broadcast_in_dim(e, x.exponent.shape, kept))
-    shift = select(is_finite(x.significand), shift, np.int32(0))
+    return extremum_over(x, _along(axes, x.significand.shape), largest) if axes else x
+
+
+def extremum_over(x: Scaled, over: Reduction, largest: bool) -> Scaled:
+    mask = _mask(x, over, largest)
+    e = over.max(select(mask, x.exponent, np.int32(-LIMIT)))
+    shift = select(is_finite(x.significand), lax.sub(x.exponent, over.spread(e)), np.int32(0))
     aligned = scale_by(x.significand, shift)
-    value = _pick(lax.stop_gradient(aligned), mask, axes)
-    count = lax.reduce_sum(lax.convert_element_type(mask, aligned.dtype), axes)
+    value = _pick(lax.stop_gradient(aligned), mask, over)
+    count = over.sum(lax.convert_element_type(mask, aligned.dtype))
     carried = select(mask, derivative_only(aligned), lax.full_like(aligned, 0))
-    return tidy(lax.add(value, lax.div(lax.reduce_sum(carried, axes), count)), e)
+    return tidy(lax.add(value, lax.div(over.sum(carried), count)), e)
 
 
-def _pick(aligned: jax.Array, mask: jax.Array, axes: tuple[int, ...]) -> jax.Array:
+def _pick(aligned: jax.Array, mask: jax.Array, over: Reduction) -> jax.Array:
     """The common value of the masked entries, whatever it is (also infinite or nan)."""
     if is_complex(aligned):
-        return lax.complex(
-            _pick(lax.real(aligned), mask, axes), _pick(lax.imag(aligned), mask, axes)
-        )
-    any_nan = lax.reduce_or(lax.bitwise_and(mask, lax.ne(aligned, aligned)), axes)
-    best = lax.reduce_max(select(mask, aligned, lax.full_like(aligned, -np.inf)), axes)
+        parts = (lax.real(aligned), lax.imag(aligned))
+        return lax.complex(*(_pick(part, mask, over) for part in parts))
+    nan = lax.bitwise_and(mask, lax.ne(aligned, aligned))
+    any_nan = lax.gt(over.max(lax.convert_element_type(nan, np.int32)), np.int32(0))
+    best = over.max(select(mask, aligned, lax.full_like(aligned, -np.inf)))
     return select(any_nan, lax.full_like(best, np.nan), best)

@@ -106,22 +106,32 @@ def magnitude(significand: jax.Array) -> jax.Array:
 def power_of_two(k: jax.Array, real_dtype: Any) -> jax.Array:
     """2**k for integers 1 - bias <= k <= bias, exactly, by setting the exponent bits."""
     f = format_of(real_dtype)
+    return _from_biased(lax.add(k, np.int32(f.bias)), f)
+
+
+def _from_biased(biased: jax.Array, f: Format) -> jax.Array:
     bits = lax.shift_left(
-        lax.add(lax.convert_element_type(k, f.integer), np.array(f.bias, f.integer)),
-        np.array(f.mantissa_bits, f.integer),
+        lax.convert_element_type(biased, f.integer), np.array(f.mantissa_bits, f.integer)
     )
     return lax.bitcast_convert_type(bits, f.real)
+
+
+def _biased_exponent(a: jax.Array) -> jax.Array:
+    """The exponent bits of a >= 0 as int32: 0 for zeros and subnormals, all ones beyond range."""
+    f = format_of(a.dtype)
+    bits = lax.shift_right_logical(
+        lax.bitcast_convert_type(a, f.integer), np.array(f.mantissa_bits, f.integer)
+    )
+    return lax.convert_element_type(bits, np.int32)
 
 
 def exponent_bits(a: jax.Array) -> jax.Array:
     """floor(log2(a)) as int32 for a >= 0; 0 where a is zero, subnormal, infinite or nan."""
     f = format_of(a.dtype)
-    top = 2 * f.bias + 1
-    biased = lax.shift_right_logical(
-        lax.bitcast_convert_type(a, f.integer), np.array(f.mantissa_bits, f.integer)
+    biased = _biased_exponent(a)
+    special = lax.bitwise_or(
+        lax.eq(biased, np.int32(0)), lax.eq(biased, np.int32(2 * f.bias + 1))
     )
-    biased = lax.convert_element_type(biased, np.int32)
-    special = lax.bitwise_or(lax.eq(biased, np.int32(0)), lax.eq(biased, np.int32(top)))
     return select(special, np.int32(0), lax.sub(biased, np.int32(f.bias)))
 
 
@@ -151,22 +161,71 @@ def scale_by(s: jax.Array, k: jax.Array) -> jax.Array:
     return times_real(s, power_of_two(lax.sub(k, half), f.real))
 
 
+def scale_by_computed(s: jax.Array, k: jax.Array) -> jax.Array:
+    """`scale_by` for a k that XLA cannot know when compiling: a cheaper split, a wider range."""
+    f = format_of(s.dtype)
+    # both halves are biased exponents already, from 1 to 2 * bias
+    k = lax.clamp(np.int32(2), lax.add(k, np.int32(2 * f.bias)), np.int32(4 * f.bias))
+    half = lax.shift_right_logical(k, np.int32(1))
+    return times_real(times_real(s, _from_biased(half, f)), _from_biased(lax.sub(k, half), f))
+
+
+def settled_exponent(s: jax.Array, e: jax.Array) -> jax.Array:
+    """The exponent at which `tidy` keeps s * 2**e.
+
+    It is e itself while s lies within its window; bounded; and 0 where the number is infinite or
+    nan, or exceeds even what a significand can take up beyond the bound.
+    """
+    f = format_of(s.dtype)
+    a = magnitude(s)
+    live = lax.gt(a, scalar(a, 0))
+    low = lax.bitwise_and(live, lax.lt(a, scalar(a, 2.0**-f.window)))
+    high = lax.gt(a, scalar(a, 2.0**f.window))
+    direction = lax.sub(
+        lax.convert_element_type(high, np.int32), lax.convert_element_type(low, np.int32)
+    )
+    wanted = lax.add(e, lax.mul(direction, np.int32(f.window + 1)))
+    bounded = lax.clamp(np.int32(-LIMIT), wanted, np.int32(LIMIT))
+    exceeds = lax.gt(lax.add(e, _biased_exponent(a)), np.int32(LIMIT + 2 * f.bias))
+    infinite = lax.bitwise_or(
+        lax.bitwise_not(lax.lt(a, scalar(a, np.inf))), lax.bitwise_and(live, exceeds)
+    )
+    return select(infinite, np.int32(0), bounded)
+
+
 def tidy(s: jax.Array, e: jax.Array) -> Scaled:
     """Bring a significand back into its window and the exponent within its bound.
 
     Past the bound the significand takes up the excess and becomes infinite or zero: saturation is
     exact, also for a zero, whose derivative is scaled along.
     """
-    f = format_of(s.dtype)
-    step = np.int32(f.window + 1)
-    a = magnitude(s)
-    low = lax.bitwise_and(lax.gt(a, scalar(a, 0)), lax.lt(a, scalar(a, 2.0**-f.window)))
-    high = lax.bitwise_and(lax.gt(a, scalar(a, 2.0**f.window)), lax.lt(a, scalar(a, np.inf)))
-    move = select(low, -step, select(high, step, lax.full_like(e, 0)))
-    wanted = lax.add(e, move)
-    bounded = lax.clamp(np.int32(-LIMIT), wanted, np.int32(LIMIT))
-    s = scale_by(s, lax.sub(lax.sub(wanted, bounded), move))
-    return Scaled(s, select(is_finite(s), bounded, np.int32(0)))
+    # XLA compiles significand and exponent separately, on CPU. With the exponent found first, and
+    # the significand from it, little is computed twice.
+    settled = settled_exponent(s, e)
+    return Scaled(scale_by_computed(s, lax.sub(e, settled)), settled)
+
+
+def sum_of_two(x: Scaled, y: Scaled, e: jax.Array) -> Scaled:
+    """x + y, where e is an exponent at which both terms and their sum are within range.
+
+    The sum at e decides the exponent of the result, and the result is then summed at that exponent:
+    value and derivative are scaled once, and not again by `tidy`.
+    """
+    at_e = [
+        scale_by_computed(lax.stop_gradient(z.significand), lax.sub(z.exponent, e)) for z in (x, y)
+    ]
+    settled = settled_exponent(lax.add(*at_e), e)
+    both_finite = lax.bitwise_and(is_finite(x.significand), is_finite(y.significand))
+
+    def term(z: Scaled) -> jax.Array:
+        # beside an infinity or a nan, which are at exponent 0, a live term must not overflow
+        free = lax.bitwise_or(both_finite, lax.bitwise_not(is_live(z.significand)))
+        ceiling = select(free, np.int32(2**30), lax.full_like(e, 0))
+        return scale_by_computed(
+            z.significand, lax.min(lax.sub(z.exponent, settled), ceiling)
+        )
+
+    return Scaled(lax.add(term(x), term(y)), settled)
 
 
 def is_finite(s: jax.Array) -> jax.Array:

@@ -24,6 +24,7 @@ from .scaled import (
     is_live,
     magnitude,
     scale_by,
+    scale_by_computed,
     select,
     tidy,
     zero_exponent,
@@ -57,9 +58,47 @@ def term_exponents(x: Scaled) -> tuple[jax.Array, jax.Array]:
 
 
 def shift_to(x: Scaled, e: jax.Array) -> jax.Array:
-    """The significands that x has at exponents e; infinities and nans stay themselves."""
-    shift = lax.sub(x.exponent, e)
-    return scale_by(x.significand, select(is_finite(x.significand), shift, np.int32(0)))
+    """The significands that x has at exponents e; infinities and nans stay what they are."""
+    return scale_by(x.significand, lax.sub(x.exponent, e))
+
+
+#: Moves a quarter of every exponent into the positive range, clear of the exponents of subnormals
+#: once doubled.
+_OFFSET = np.int32(2**28 + 2**23)
+
+
+def _keys(x: Scaled) -> jax.Array:
+    """Positive integers in the order of the terms' true exponents, to a multiple of 4 below them,
+    odd for live terms; 0 for infinities and nans.
+
+    As bit patterns they are finite, normal, positive float32 numbers, which are in the same order.
+    """
+    rank = lax.add(lax.shift_right_arithmetic(true_exponent(x), np.int32(2)), _OFFSET)
+    live = lax.convert_element_type(is_live(x.significand), np.int32)
+    key = lax.bitwise_or(lax.shift_left(rank, np.int32(1)), live)
+    return select(is_finite(x.significand), key, np.int32(0))
+
+
+def _largest_key(keys: jax.Array, axes: tuple[int, ...]) -> jax.Array:
+    # along the last axis XLA on CPU vectorises maxima of floats, but not of integers
+    if keys.ndim - 1 not in axes:
+        return lax.reduce_max(keys, axes)
+    floats = lax.bitcast_convert_type(keys, np.float32)
+    return lax.bitcast_convert_type(lax.reduce_max(floats, axes), np.int32)
+
+
+def _exponent_of_key(key: jax.Array) -> jax.Array:
+    quarter = lax.sub(lax.shift_right_logical(key, np.int32(1)), _OFFSET)
+    return select(lax.le(key, np.int32(1)), _IGNORED, lax.shift_left(quarter, np.int32(2)))
+
+
+def _materialised(a: jax.Array) -> jax.Array:
+    """a, kept out of the kernels that use it, on CPU.
+
+    XLA would move the products with powers of two into the kernel of the sum that follows; this
+    cannot form the powers, which are therefore written to memory as two more arrays.
+    """
+    return lax.optimization_barrier(a) if jax.default_backend() == "cpu" else a
 
 
 def sum(x: Scaled, axes: Sequence[int]) -> Scaled:  # noqa: A001 - the name of the operation
@@ -71,10 +110,15 @@ def sum(x: Scaled, axes: Sequence[int]) -> Scaled:  # noqa: A001 - the name of t
     if np.prod([x.significand.shape[a] for a in axes], dtype=int) == 0:
         s = lax.reduce_sum(x.significand, axes)
         return Scaled(s, zero_exponent(s))
-    all_terms, live_terms = term_exponents(x)
-    e = sum_exponent(lax.reduce_max(all_terms, axes), lax.reduce_max(live_terms, axes), room)
+    keys = _keys(x)
+    odd = lax.eq(lax.bitwise_and(keys, np.int32(1)), np.int32(1))
+    all_terms, live_terms = (
+        _exponent_of_key(_largest_key(k, axes)) for k in (keys, select(odd, keys, np.int32(0)))
+    )
+    e = sum_exponent(all_terms, live_terms, room)
     kept = tuple(a for a in range(x.significand.ndim) if a not in axes)
-    shifted = shift_to(x, lax.broadcast_in_dim(e, x.significand.shape, kept))
+    shift = lax.sub(x.exponent, lax.broadcast_in_dim(e, x.significand.shape, kept))
+    shifted = _materialised(scale_by_computed(x.significand, shift))
     return tidy(lax.reduce_sum(shifted, axes), e)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.custom_derivatives import SymbolicZero, custom_vjp_primal_tree_values
 
@@ -46,12 +47,28 @@ class _Call:
     def __call__(self, *values: Any) -> list[Any]:
         out = _read(self.evaluate(partial(compat.call_again, self.fun), values))
         self.kinds = list(map(kind_of, out))
-        return out
+        return list(map(_tied, out))
 
     def as_results(self, values: Sequence[Any]) -> list[Any]:
         """What a rule returned as the results, of the kinds that the function returns."""
         values = _read(values)
-        return values if self.kinds is None else convert_all(values, self.kinds)
+        if self.kinds is not None:
+            values = convert_all(values, self.kinds)
+        return list(map(_tied, values))
+
+
+def _tied(x: Any) -> Any:
+    """A number whose leaves are batched alike.
+
+    Under vmap, JAX expects that the function and its rule batch the same results. The exponent may
+    depend on the batched operand in one of them only.
+    """
+    if not isinstance(x, LogArray):
+        return x
+    s, e = unwrap(x)
+    fixed = lax.stop_gradient(s)
+    e = lax.select(lax.eq(fixed, fixed), e, e)
+    return wrap(num.Scaled(lax.select(lax.eq(e, e), s, s), e))
 
 
 def call_custom_jvp(
@@ -78,7 +95,13 @@ def call_custom_jvp(
 
 
 def call_custom_vjp(
-    trace: Any, fun: Any, fwd: Any, bwd: Any, values: Sequence[Any], out_trees: Callable[[], Any]
+    trace: Any,
+    fun: Any,
+    fwd: Any,
+    bwd: Any,
+    values: Sequence[Any],
+    out_trees: Callable[[], Any],
+    symbolic_zeros: bool,
 ) -> Sequence[Any]:
     if any(isinstance(x, Tangent) for x in values):
         raise TypeError(
@@ -106,7 +129,10 @@ def call_custom_vjp(
 
     def backward(saved: Any, cotangents: Sequence[Any]) -> Any:
         residuals, of_primals, of_results = saved
-        given = map(_incoming_cotangent, cotangents, of_results)
+        given = [
+            _incoming_cotangent(ct, e, symbolic_zeros)
+            for ct, e in zip(cotangents, of_results, strict=True)
+        ]
 
         def run(*operands: Any) -> Any:
             out, logs = compat.cotangents_and_logs(compat.call_again(bwd, *operands))
@@ -135,14 +161,16 @@ def _exponent(x: Any) -> Any:
     return x._exponent if isinstance(x, LogArray) else None
 
 
-def _incoming_cotangent(cotangent: Any, exponent: Any) -> Any:
+def _incoming_cotangent(cotangent: Any, exponent: Any, symbolic_zeros: bool) -> Any:
     """The cotangent of a number: that of its significand, divided by 2**exponent."""
-    if exponent is None:
-        return cotangent
-    ct = cotangent._significand
+    ct = cotangent if exponent is None else cotangent._significand
     if type(ct) is SymbolicZero:
-        return ct
-    return wrap(num.tidy(ct, lax.neg(exponent)))
+        if symbolic_zeros:
+            return ct
+        if ct.aval.dtype == jax.dtypes.float0:
+            return np.zeros(ct.aval.shape, ct.aval.dtype)
+        ct = jnp.zeros(ct.aval.shape, ct.aval.dtype)
+    return ct if exponent is None else wrap(num.tidy(ct, lax.neg(exponent)))
 
 
 def _outgoing_cotangent(cotangent: Any, exponent: Any) -> Any:
@@ -172,9 +200,9 @@ def _library_name(fun: Any) -> str | None:
 
 
 def _logaddexp(x: Any, y: Any) -> Log:
-    from .._rules.registering import alike
-
-    return log_of(wrap(num.add(*alike(_exponential(x), _exponential(y)))))
+    numbers = _exponential(x), _exponential(y)
+    significands, exponents = (jnp.broadcast_arrays(*parts) for parts in zip(*numbers, strict=True))
+    return log_of(wrap(num.add(*map(num.Scaled, significands, exponents))))
 
 
 def _exponential(x: Any) -> num.Scaled:

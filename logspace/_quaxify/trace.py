@@ -106,7 +106,7 @@ class LogSpaceTrace(compat.QuaxTrace):
 
         values = [self.value_of(t) for t in tracers]
         with compat.set_current_trace(self.parent_trace):
-            out = call_custom_vjp(self, fun, fwd, bwd, values, out_trees)
+            out = call_custom_vjp(self, fun, fwd, bwd, values, out_trees, symbolic_zeros)
         return [self.tracer(x) for x in out]
 
     def process_call(

@@ -1,8 +1,10 @@
-"""All primitives that the installed JAX exports, by name."""
+"""All primitives that the installed JAX exports, and those of `jax.shard_map`, by name."""
 
 import jax.extend.core.primitives
 import jax.lax
 from jax.extend.core import Primitive
+
+from .._compat import primitives_of_mapped_axes
 
 
 def _collect() -> dict[str, Primitive]:
@@ -13,6 +15,8 @@ def _collect() -> dict[str, Primitive]:
                 primitive = getattr(module, attribute)
                 if isinstance(primitive, Primitive):
                     found[primitive.name] = primitive
+    # these are inserted by `jax.shard_map` and exported nowhere
+    found.update({p.name: p for p in primitives_of_mapped_axes})
     return found
 
 

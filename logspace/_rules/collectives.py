@@ -3,6 +3,7 @@
 Gathers and permutations only move elements and stand with the movements.
 """
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -15,7 +16,7 @@ from .. import _numerics as num
 from .._log_array import LogArray
 from .._numerics import Scaled
 from .catalogue import if_present
-from .registering import annotate, finish, lift, note
+from .registering import LEADING, annotate, finish, lift, note
 
 
 def psum(x: Scaled, axes: Any, groups: Any) -> Scaled:
@@ -29,25 +30,32 @@ def psum(x: Scaled, axes: Any, groups: Any) -> Scaled:
     return num.tidy(lax.psum(num.shift_to(x, e), axes, axis_index_groups=groups), e)
 
 
-def extremum(x: Scaled, axes: Any, groups: Any, is_max: bool) -> Scaled:
-    """The extremum over devices, of gathered elements."""
-    gathered = Scaled(*(lax.all_gather(part, axes, axis_index_groups=groups) for part in x))
-    return num.reduce_extremum(gathered, (0,), largest=is_max)
+def extremum(x: Scaled, axes: Any, groups: Any, largest: bool) -> Scaled:
+    """The extremum over devices; ties share the derivative, as along an axis."""
+    over = num.Reduction(
+        *(partial(f, axis_name=axes, axis_index_groups=groups) for f in _REDUCTIONS), lambda a: a
+    )
+    return num.extremum_over(x, over, largest)
+
+
+_REDUCTIONS = (lax.pmax, lax.pmin, lax.psum)
 
 
 def _register(primitive: Primitive, operation: Any) -> None:
     note(primitive, "collectives")
 
-    def rule(*args: Any, axes: Any, axis_index_groups: Any = None, **params: Any) -> Any:
-        out = [
-            finish(operation(lift(x), axes, axis_index_groups))
-            if isinstance(x, LogArray)
-            else primitive.bind(x, axes=axes, axis_index_groups=axis_index_groups, **params)
-            for x in args
-        ]
+    def reduce(x: Any, params: dict[str, Any]) -> Any:
+        if isinstance(x, LogArray):
+            groups = params.get("axis_index_groups")
+            return finish(operation(lift(x), params["axes"], groups), x)
+        out = primitive.bind(x, **params)
+        return out[0] if primitive.multiple_results else out
+
+    def rule(*args: Any, **params: Any) -> Any:
+        out = [reduce(x, params) for x in args]
         return out if primitive.multiple_results else out[0]
 
-    for position in range(8):
+    for position in range(LEADING):
         types = [ArrayLike] * position + [LogArray]
 
         def at_position(*args: Any, **params: Any) -> Any:
@@ -59,5 +67,5 @@ def _register(primitive: Primitive, operation: Any) -> None:
 
 for _primitive in if_present("psum", "psum_invariant"):
     _register(_primitive, psum)
-_register(lax.pmax_p, lambda x, axes, groups: extremum(x, axes, groups, True))
-_register(lax.pmin_p, lambda x, axes, groups: extremum(x, axes, groups, False))
+_register(lax.pmax_p, partial(extremum, largest=True))
+_register(lax.pmin_p, partial(extremum, largest=False))

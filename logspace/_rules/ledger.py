@@ -76,6 +76,7 @@ _REFUSED = {
     "nextafter": "the neighbours of a number depend on its exponent, which is unbounded",
     "ragged_all_to_all": "it is not offered yet; use all_to_all",
     "random_gamma": "the shape parameter of a distribution is of moderate size",
+    "reduce_scatter": "it is not offered yet; use psum and take the slice",
     "rem": "the remainder of numbers far apart needs all the digits between them",
     "rng_uniform": "the bounds of a uniform distribution are of moderate size",
     "stage": "an internal step of compilation",

@@ -59,7 +59,7 @@ independent(
     lax.all_gather_p,
     lax.all_to_all_p,
     lax.ppermute_p,
-    *if_present("name", "copy_p", "reduce_scatter", "pvary", "pbroadcast"),
+    *if_present("name", "pvary", "all_gather_invariant"),
     family="movement",
 )
 independent(

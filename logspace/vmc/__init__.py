@@ -44,6 +44,7 @@ from .operators import HeisenbergRing as HeisenbergRing
 from .operators import Operator as Operator
 from .operators import TransverseFieldIsingRing as TransverseFieldIsingRing
 from .operators import apply_operator as apply_operator
+from .operators import connected_amplitudes as connected_amplitudes
 from .optimise import stochastic_reconfiguration as stochastic_reconfiguration
 from .sampler import Exchange as Exchange
 from .sampler import Samples as Samples

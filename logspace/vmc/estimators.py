@@ -231,8 +231,8 @@ def expect_forces_and_metric(
 def effective_sample_size(psi: ls.LogArray, density: ls.LogArray) -> jax.Array:
     """``(sum w)^2 / sum w^2`` for the weights w = |psi|^2 / density.
 
-    The number of samples of equal weight
-    that are worth as much, for a quantity that does not correlate with the weights.
+    The number of samples of equal weight that are worth as much, for a quantity that does not
+    correlate with the weights.
     """
     weights = ls.abs2(psi) / density
     return (weights.sum() ** 2 / (weights**2).sum()).to_linear()

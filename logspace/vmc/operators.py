@@ -97,6 +97,29 @@ class TransverseFieldIsingRing:
         return Connected(configurations, jnp.concatenate([diagonal[None], elements]))
 
 
+def connected_amplitudes(
+    amplitude: Callable[[jax.Array], ls.LogArray], operator: Operator, sigma: jax.Array
+) -> tuple[ls.LogArray, jax.Array]:
+    """Amplitudes (rows,) and elements (rows,) of the row of an operator at `sigma` (sites,).
+
+    The first amplitude is that of `sigma` itself. `TypeError` or `ValueError` if `amplitude` does
+    not give a scalar LogArray.
+    """
+    configurations, elements = operator.connected(sigma)
+    psi = jax.vmap(amplitude)(configurations)
+    if not isinstance(psi, ls.LogArray):
+        raise TypeError(
+            f"An amplitude must be a LogArray; got {type(psi).__name__}. `logspace.exp` makes one "
+            "from log psi, `logspace.from_linear` from psi."
+        )
+    if psi.ndim != 1:
+        raise ValueError(
+            f"An amplitude of one configuration must be a scalar; got shape {list(psi.shape[1:])}. "
+            "The estimators call it under `jax.vmap`, on one configuration (sites,) at a time."
+        )
+    return psi, elements
+
+
 def apply_operator(
     amplitude: Callable[[jax.Array], ls.LogArray], operator: Operator, sigma: jax.Array
 ) -> tuple[ls.LogArray, ls.LogArray]:
@@ -105,6 +128,5 @@ def apply_operator(
     `amplitude` maps a configuration (sites,) to a scalar ls.LogArray. Nothing is divided by psi, so
     that a node is an ordinary point. `jax.vmap` it over configurations.
     """
-    configurations, elements = operator.connected(sigma)
-    psi = jax.vmap(amplitude)(configurations)
+    psi, elements = connected_amplitudes(amplitude, operator, sigma)
     return psi[0], (elements * psi).sum()

@@ -18,7 +18,7 @@ import numpy as np
 import logspace as ls
 import logspace.numpy as lnp
 
-from .operators import Operator
+from .operators import Operator, connected_amplitudes
 
 Density = Callable[[jax.Array], ls.LogArray]
 Move = Callable[[jax.Array, jax.Array], jax.Array]
@@ -50,8 +50,7 @@ def residual_density(
     """
 
     def density(sigma: jax.Array) -> ls.LogArray:
-        configurations, elements = operator.connected(sigma)
-        psi = jax.vmap(amplitude)(configurations)
+        psi, elements = connected_amplitudes(amplitude, operator, sigma)
         residual = (elements * psi).sum() - energy * psi[0]
         weights = ls.abs2(psi)
         return weights[0] + ls.abs2(residual / width) + blur * weights[1:].mean()
@@ -71,7 +70,7 @@ def blurred_density(
         raise ValueError(f"coverage requires a number in [0, 1]; {coverage} was given.")
 
     def density(sigma: jax.Array) -> ls.LogArray:
-        weights = ls.abs2(jax.vmap(amplitude)(operator.connected(sigma).configurations))
+        weights = ls.abs2(connected_amplitudes(amplitude, operator, sigma)[0])
         return (1 - coverage) * weights[0] + coverage * weights[1:].mean()
 
     return density

@@ -3,8 +3,8 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.ad_checkpoint import checkpoint_name
 from jax import lax
+from jax.ad_checkpoint import checkpoint_name
 
 from .case import Case, Fixed, Number
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import logspace as ls
 from logspace import _numerics as num
@@ -147,15 +148,26 @@ def dtypes_of(case: Case, every: bool) -> list[np.dtype]:
     return [np.dtype(d) for d in chosen]
 
 
-def parameters(cases: Sequence[Case], keep: Callable[[Case], bool] = lambda c: True) -> list[Any]:
-    """Rows and dtypes for `pytest.mark.parametrize`; the second precision is marked `full`."""
-    import pytest
+def parameters(
+    cases: Sequence[Case],
+    keep: Callable[[Case], bool] = lambda case: True,
+    *,
+    kinds: str = "fc",
+    every: int = 1,
+) -> list[Any]:
+    """Rows and dtypes for `pytest.mark.parametrize`.
 
-    out = []
+    Without the marker `full`: one precision for each of the `kinds`, and of these one in `every`.
+    """
+    out, count = [], 0
     for case in filter(keep, cases):
         first = dtypes_of(case, False)
         for dtype in dtypes_of(case, True):
-            marks = () if dtype in first else pytest.mark.full
+            by_default = dtype in first and dtype.kind in kinds
+            if by_default:
+                count += 1
+                by_default = count % every == 0
+            marks = () if by_default else pytest.mark.full
             out.append(pytest.param(case, dtype, id=f"{case.name}-{dtype.name}", marks=marks))
     return out
 

@@ -198,8 +198,8 @@ def assert_exact(got: Leaf, want: Expected, ulps: float, dtype: Any, context: st
             continue
         assert np.isfinite(s), f"{context}{i}: {s}, not {mpmath.nstr(value)}"
         error = abs(_number(s, 0 if plain else int(got.exponent[i])) - value)
+        in_eps = error / abs(scale) / eps_of(dtype) if scale else mpmath.inf
         bound = ulps * eps_of(dtype) * abs(scale) + (float(info.tiny) if plain else 0)
         assert error <= bound, (
-            f"{context}{i}: off by {mpmath.nstr(error / abs(scale) / eps_of(dtype) if scale else error)}"
-            f" eps at {mpmath.nstr(value)}"
+            f"{context}{i}: off by {mpmath.nstr(in_eps)} eps at {mpmath.nstr(value)}"
         )

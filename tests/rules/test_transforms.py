@@ -10,7 +10,7 @@ import logspace as ls
 from tests.cases import CASES
 from tests.cases.case import draw_all
 
-from .checks import close, is_number, jitted, linear, operands, parameters, seed
+from .checks import close, jitted, linear, operands, parameters, seed
 
 BATCH = 3
 
@@ -23,48 +23,70 @@ def _stack(items):
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *items)
 
 
-@pytest.mark.parametrize("case, dtype", parameters(CASES, transformable))
-def test_transforms(case, dtype):
+def _prepare(case, dtype):
+    """Operands one by one and stacked, and the results stacked."""
     rng = seed(case, dtype)
     batches = [operands(case, draw_all(case, rng, dtype)) for _ in range(BATCH)]
     separate = [linear(jitted(case)(*x)) for x in batches]
     want = [np.stack(results) for results in zip(*separate, strict=True)]
-    stacked = [_stack(column) for column in zip(*batches, strict=True)]
+    return batches, [_stack(column) for column in zip(*batches, strict=True)], want
 
-    def check(got, context, expected=want):
-        got = linear(got)
-        assert len(got) == len(expected)
-        for a, b in zip(got, expected, strict=True):
-            close(a, b, case.ulps + 2, f"{case}, {context}")
 
-    check(jax.jit(jax.vmap(ls.quaxify(case.call)))(*stacked), "vmap of quaxify")
-    # indices and predicates are shared by the whole batch
+def _check(case, got, want, context):
+    got = linear(got)
+    assert len(got) == len(want)
+    for a, b in zip(got, want, strict=True):
+        close(a, b, case.ulps + 2, f"{case}, {context}")
+
+
+@pytest.mark.parametrize("case, dtype", parameters(CASES, transformable))
+def test_vmap_inside(case, dtype):
+    """quaxify(vmap(f)): the rules meet what batching makes of their primitive.
+
+    Indices and predicates are shared by the whole batch.
+    """
+    batches, stacked, want = _prepare(case, dtype)
     axes = [0 if i in case.numbers else None for i in range(len(case.operands))]
     shared = [x if i in case.numbers else batches[0][i] for i, x in enumerate(stacked)]
     inside = ls.quaxify(jax.vmap(case.call, in_axes=axes))
-    check(jax.jit(inside)(*shared), "quaxify of vmap")
+    _check(case, jax.jit(inside)(*shared), want, "quaxify of vmap")
 
-    def step(carry, x):
-        return carry + 1, case.call(*x)
+
+@pytest.mark.parametrize("case, dtype", parameters(CASES, transformable, kinds="f"))
+def test_scan(case, dtype):
+    _, stacked, want = _prepare(case, dtype)
 
     def loop(*arguments):
-        return lax.scan(step, 0, tuple(arguments))
+        return lax.scan(lambda n, x: (n + 1, case.call(*x)), 0, arguments)
 
     count, results = jax.jit(ls.quaxify(loop))(*stacked)
     assert int(count) == BATCH
-    check(results, "scan")
+    _check(case, results, want, "scan")
 
+
+@pytest.mark.parametrize("case, dtype", parameters(CASES, transformable, every=5))
+def test_vmap_outside(case, dtype):
+    """vmap(quaxify(f)): batching meets what the rules have made."""
+    _, stacked, want = _prepare(case, dtype)
+    _check(case, jax.jit(jax.vmap(ls.quaxify(case.call)))(*stacked), want, "vmap of quaxify")
+
+
+@pytest.mark.parametrize("case, dtype", parameters(CASES, transformable, every=8))
+def test_cond_under_vmap(case, dtype):
+    """Some elements of a batch take one branch and some the other."""
+    _, stacked, want = _prepare(case, dtype)
     predicate = jnp.array([True, False, True])
     chosen = [np.where(_like(predicate, w), w, np.zeros_like(w)) for w in want]
+    call = ls.quaxify(case.call)
 
     def branch(p, *arguments):
-        shapes = jax.eval_shape(ls.quaxify(case.call), *arguments)
-        zeros = lambda *_: jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)  # noqa: E731
-        return lax.cond(p, ls.quaxify(case.call), zeros, *arguments)
+        def zeros(*arguments):
+            return jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)
 
-    if not any(isinstance(x, ls.Log) for x in jax.tree.leaves(results, is_leaf=is_number)):
-        got = jax.jit(jax.vmap(branch))(predicate, *stacked)
-        check(got, "cond under vmap", chosen)
+        shapes = jax.eval_shape(call, *arguments)
+        return lax.cond(p, call, zeros, *arguments)
+
+    _check(case, jax.jit(jax.vmap(branch))(predicate, *stacked), chosen, "cond under vmap")
 
 
 def _like(predicate, array):

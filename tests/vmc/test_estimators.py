@@ -60,6 +60,7 @@ def test_full_sums_are_the_dense_answers(state: State) -> None:
     assert float(energy.error) == 0 and (np.asarray(force.error) == 0).all()
 
 
+@pytest.mark.full
 def test_each_estimator_alone_gives_the_same() -> None:
     state = make_state(complex, 2e3)
     psi, h_psi, jacobian = state.arrays
@@ -100,8 +101,8 @@ def test_local_energy() -> None:
     np.testing.assert_array_equal(abs(at_node).to_linear(), [np.inf, np.inf])
 
 
-def test_bad_input(state: State) -> None:
-    psi, h_psi, jacobian = state.arrays
+def test_bad_input() -> None:
+    psi, h_psi, _ = make_state(float, 0.0).arrays
     with pytest.raises(ValueError, match=r"same shape \(chains, samples\).*psi\[16\]"):
         vmc.expect(psi, h_psi, ls.ones(16))
     with pytest.raises(ValueError, match="at least 2 chains"):
@@ -112,6 +113,7 @@ def test_bad_input(state: State) -> None:
         )
 
 
+@pytest.mark.full
 def test_usual_estimators_agree_where_there_are_no_nodes() -> None:
     operator = vmc.TransverseFieldIsingRing(4, 1.0, 0.5)
 
@@ -186,8 +188,8 @@ def sampler(problem: Polarised, density_name: str, chains: int, samples: int):
         density = DENSITIES[density_name](psi, problem.operator)
         first, then = jax.random.split(jax.random.key(seed))
         start = vmc.random_configurations(first, 4, (chains,), None)
-        drawn, _ = vmc.sample(then, density, vmc.flip_one, start, samples + 10, 3)
-        drawn = jax.tree.map(lambda leaf: leaf[:, 10:], drawn)
+        drawn, _ = vmc.sample(then, density, vmc.flip_one, start, samples + 6, 3)
+        drawn = jax.tree.map(lambda leaf: leaf[:, 6:], drawn)
         arrays = vmc.evaluate(
             problem.amplitude, problem.parameters, problem.operator, drawn.configurations
         )
@@ -196,16 +198,14 @@ def sampler(problem: Polarised, density_name: str, chains: int, samples: int):
     return jax.jit(run)
 
 
-@pytest.mark.parametrize(
-    "density",
-    ["blurred", *(pytest.param(x, marks=pytest.mark.full) for x in ("residual", "h_psi"))],
-)
+@pytest.mark.full
+@pytest.mark.parametrize("density", DENSITIES)
 def test_gradients_are_unbiased_at_nodes(polarised: Polarised, density: str) -> None:
-    energy, gradient = sampler(polarised, density, 1024, 32)(0)
+    energy, gradient = sampler(polarised, density, 1024, 64)(0)
     assert abs(energy.mean - polarised.energy) < 4 * energy.error
     off = np.asarray(gradient.mean - polarised.gradient)
     assert (np.abs(off) < 4 * np.asarray(gradient.error) + 1e-12).all()
-    assert np.linalg.norm(off) < 0.03 * np.linalg.norm(polarised.gradient)
+    assert np.linalg.norm(off) < 0.02 * np.linalg.norm(polarised.gradient)
 
 
 def test_usual_gradient_is_biased_at_nodes(polarised: Polarised) -> None:
@@ -230,8 +230,8 @@ def test_usual_gradient_is_biased_at_nodes(polarised: Polarised) -> None:
     assert np.linalg.norm(off) > 0.5 * np.linalg.norm(polarised.gradient)
 
 
-def z_scores(problem: Polarised, seeds: int) -> np.ndarray:
-    energy, gradient = jax.vmap(sampler(problem, "residual", 32, 6))(jnp.arange(seeds))
+def z_scores(problem: Polarised, seeds: int, chains: int, samples: int) -> np.ndarray:
+    energy, gradient = jax.vmap(sampler(problem, "residual", chains, samples))(jnp.arange(seeds))
     live = np.asarray(gradient.error[0]) > 1e-9
     slopes = (gradient.mean - problem.gradient)[:, live] / gradient.error[:, live]
     return np.column_stack([(energy.mean - problem.energy) / energy.error, slopes])
@@ -247,9 +247,10 @@ def check_scores(scores: np.ndarray) -> None:
 
 
 def test_error_bars_are_right(polarised: Polarised) -> None:
-    check_scores(z_scores(polarised, 50))
+    check_scores(z_scores(polarised, 50, 20, 6))
 
 
 @pytest.mark.full
 def test_error_bars_are_right_over_many_seeds(polarised: Polarised) -> None:
-    check_scores(z_scores(polarised, 500))
+    # More samples too: the bias of a self-normalised mean is O(1 / samples), that of z its root.
+    check_scores(z_scores(polarised, 500, 64, 40))

@@ -69,3 +69,11 @@ def test_apply_operator_gives_psi_and_h_psi_of_any_size() -> None:
 def test_rings_that_do_not_exist(make) -> None:
     with pytest.raises(ValueError, match="ring requires .* was given"):
         make()
+
+
+def test_amplitudes_that_are_none() -> None:
+    operator, sigma = vmc.HeisenbergRing(4), jax.numpy.ones(4)
+    with pytest.raises(TypeError, match=r"must be a LogArray; got .*`logspace.exp` makes one"):
+        vmc.apply_operator(lambda s: s.sum(), operator, sigma)
+    with pytest.raises(ValueError, match=r"must be a scalar; got shape \[1\]"):
+        vmc.apply_operator(lambda s: ls.ones(1), operator, sigma)

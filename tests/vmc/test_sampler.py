@@ -98,6 +98,7 @@ def test_chains_leave_zeros_that_hold_log_chains_for_ever() -> None:
     assert (np.asarray(stuck) == -1).all() and samples.shape == (50, 5, SITES) and accepted == 0
 
 
+@pytest.mark.full
 def test_log_metropolis_samples_psi_squared() -> None:
     psi = np.random.default_rng(3).uniform(0.4, 1.0, 16) * (-1) ** np.arange(16)
     powers = 1 << np.arange(SITES)[::-1]
