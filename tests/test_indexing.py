@@ -70,7 +70,7 @@ def test_reading(index: Any) -> None:
         np.array([0.5]),
         np.array([True, False, True]),
         (slice(None), np.array([True, False])),
-        object(),
+        pytest.param(object(), id="an object"),
         slice("a", None),
         10**20,
     ],

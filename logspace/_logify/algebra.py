@@ -15,12 +15,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from .. import _numerics as num
-from .value import NUMBER, Form, Graph, Value, is_constant, numerically, plainly
+from .value import EXPONENTIAL, NUMBER, Form, Graph, Value, is_constant, numerically, plainly
 
 Factors = Sequence[tuple[Value, float]]
 
@@ -29,10 +28,17 @@ def exponential(graph: Graph, r: Value) -> Value:
     """The value e**r of a plain r."""
     if is_constant(r, 0.0):
         return graph.constant(1, r.shape, r.dtype)
+    if r.operation == "view":
+        # exponentiate before repeating
+        from .movement import view
+
+        root = exponential(graph, r.operands[0])
+        if root.operation == "exp":
+            return view(graph, root, r.params[0], r.shape)
     value, new = graph.node("exp", (r,), plain=plainly(lax.exp, r), number=_number_of_exp(r))
     if new:
         value.exponent = r
-        value.risky = True
+        value.risky = EXPONENTIAL
         value.nonnegative = value.positive = not value.is_complex
         value.positive = True
         value.factors = _split_shift(graph, value, r)
@@ -41,9 +47,11 @@ def exponential(graph: Graph, r: Value) -> Value:
 
 def _number_of_exp(r: Value) -> Form:
     extremum = _EXTREMA.get(r.operation)
-    if extremum is not None and all(
-        o.is_log and (o.shape == r.shape or len(r.operands) == 1) for o in r.operands
-    ) and not r.is_complex:
+    if (
+        extremum is not None
+        and all(o.is_log and (o.shape == r.shape or len(r.operands) == 1) for o in r.operands)
+        and not r.is_complex
+    ):
         # exp is monotone: the exponential of the largest logarithm is the largest number
         def of_numbers(*numbers: num.Scaled) -> num.Scaled:
             return extremum(numbers, r.params)
@@ -230,15 +238,11 @@ def absolute(graph: Graph, v: Value, plain: Form | None = None) -> Value:
         return absolute(graph, v.operands[0], plain)
     dtype = np.empty(0, v.dtype).real.dtype
     if len(v.factors) > 1 or v.factors[0][0] is not v:
-        factors, _ = merge(
-            *(raised(absolute(graph, base).factors, e) for base, e in v.factors)
-        )
+        factors, _ = merge(*(raised(absolute(graph, base).factors, e) for base, e in v.factors))
         return product(graph, factors, v.shape, dtype)
     if v.exponent is not None and v.is_complex:
         r = v.exponent
-        real_part, new = graph.node(
-            "real", (r,), dtype=dtype, plain=plainly(lax.real, r)
-        )
+        real_part, new = graph.node("real", (r,), dtype=dtype, plain=plainly(lax.real, r))
         return exponential(graph, real_part)
     value, new = graph.node(
         "abs",
@@ -305,11 +309,12 @@ def product(
     )
     if new:
         value.factors = factors
-        value.risky = True
+        value.risky = EXPONENTIAL
         value.positive = all(b.positive for b in bases)
-        value.nonnegative = all(
-            b.nonnegative or (e.is_integer() and int(e) % 2 == 0) for b, e in factors
-        ) and not value.is_complex
+        value.nonnegative = (
+            all(b.nonnegative or (e.is_integer() and int(e) % 2 == 0) for b, e in factors)
+            and not value.is_complex
+        )
     return value
 
 

@@ -23,7 +23,7 @@ from .movement import broadcast_to
 from .power import array_power, safe_power
 from .rules import Operation, rule
 from .special import difference_of_exponentials, expm1_node, is_infinite_shift, logistic_node
-from .value import Form, Graph, Value, is_constant, numerically, plainly
+from .value import EXPONENTIAL, Form, Graph, Value, is_constant, numerically, plainly
 from .zero_coefficients import masked_product, shielded_product
 
 
@@ -48,7 +48,7 @@ def _sum(graph: Graph, operation: Operation, *operands: Value) -> Value | None:
     number: Form | None = numerically(function, x, y)
     if sign_of_y < 0 and x.exponent is not None and y.exponent is not None and not x.is_complex:
         number = plainly(difference_of_exponentials, x.exponent, y.exponent)
-    risky = x.risky or y.risky
+    risky = max(x.risky, y.risky)
     shared = _shared_shift(graph, x, y, function)
     value, new = graph.node(
         operation.name, (x, y), dtype=x.dtype, shape=operation.shape,
@@ -81,7 +81,7 @@ def _shared_shift(
     number = numerically(function, *rest)
     value, new = graph.node(function.__name__, rest, number=number)
     if new:
-        value.risky = True
+        value.risky = EXPONENTIAL
         value.nonnegative = all(v.nonnegative for v in rest) and function is num.add
     return (*shift, (value, 1.0))
 
@@ -117,6 +117,7 @@ def _sum_of_logs(
         shift = next((v for v in (x, y) if is_infinite_shift(v)), None)
         if shift is not None and sign_of_y > 0:
             plain = _unless_shift_is_zero(plain, shift)
+            harmless = False
     if antilog.constant is not None:
         plain = log_of_number(antilog)
     return logarithm(graph, antilog, plain, (operation.name, (x, y), None), harmless=harmless,
@@ -166,7 +167,7 @@ def _product(graph: Graph, operation: Operation, *operands: Value) -> Value | No
         if turn is not None:
             return turn
     factors, gain = merge(x.factors, y.factors)
-    risky = x.risky or y.risky
+    risky = max(x.risky, y.risky)
     if gain.regular or (gain.range and risky):
         graph.note("cancelled", "a pair cancels in a product")
         return product(graph, factors, operation.shape, operation.dtype)
@@ -234,9 +235,7 @@ def _multiple_of_log(
         if power == 0:
             plain = masked_product(graph, operation, log, c)
     else:
-        factors = tuple(
-            (array_power(graph, base, e, c), 1.0) for base, e in a.factors
-        )
+        factors = tuple((array_power(graph, base, e, c), 1.0) for base, e in a.factors)
         factors, _ = merge(factors)
         antilog = product(graph, factors, operation.shape, operation.dtype)
         plain = masked_product(graph, operation, log, c)
@@ -260,7 +259,7 @@ def _quotient(graph: Graph, operation: Operation, *operands: Value) -> Value | N
         inverse = graph.constant(1 / y.constant, y.shape, y.dtype)
         return _multiple_of_log(graph, operation, operands, x, inverse)
     factors, gain = merge(x.factors, raised(y.factors, -1.0))
-    risky = x.risky or y.risky
+    risky = max(x.risky, y.risky)
     inverted_twice = is_constant(x, 1.0) and len(factors) == 1 and factors[0][1] == 1.0
     if gain.regular or inverted_twice or (gain.range and risky):
         graph.note("cancelled", "a pair cancels in a quotient")
@@ -268,11 +267,11 @@ def _quotient(graph: Graph, operation: Operation, *operands: Value) -> Value | N
     value, new = graph.node(
         "div", (x, y), shape=operation.shape,
         # an overflowed denominator has lost the quotient, or its derivative
-        plain=None if y.risky else operation.plain(operands),
+        plain=None if y.risky == EXPONENTIAL else operation.plain(operands),
         number=numerically(num.divide, x, y),
     )  # fmt: skip
     if new:
-        if y.risky:
+        if y.risky == EXPONENTIAL:
             graph.note("kept", "a quotient whose denominator may overflow is formed as a number")
         value.factors = factors
         value.risky = risky
@@ -316,9 +315,7 @@ def _static_power(graph: Graph, operation: Operation, x: Value) -> Value | None:
     return power_value(graph, operation, (x,), x, power)
 
 
-def power_value(
-    graph: Graph, operation: Operation, operands: Any, x: Value, power: float
-) -> Value:
+def power_value(graph: Graph, operation: Operation, operands: Any, x: Value, power: float) -> Value:
     factors, regular = power_factors(graph, x, power)
     if regular:
         graph.note("cancelled", "a power removes a root or a modulus")
@@ -331,9 +328,7 @@ def power_value(
     if new:
         value.risky = x.risky
         even = power.is_integer() and int(power) % 2 == 0
-        value.nonnegative = not x.is_complex and (
-            even or x.nonnegative or not power.is_integer()
-        )
+        value.nonnegative = not x.is_complex and (even or x.nonnegative or not power.is_integer())
         value.positive = x.positive
         value.factors = factors
         if x.exponent is not None and not x.is_complex:
@@ -380,5 +375,3 @@ def _absolute(graph: Graph, operation: Operation, x: Value) -> Value | None:
 @rule("sign")
 def _sign(graph: Graph, operation: Operation, x: Value) -> Value | None:
     return sign(graph, x) if x.is_float and not x.is_log else None
-
-

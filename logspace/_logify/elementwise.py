@@ -19,7 +19,7 @@ from .movement import (
 )
 from .rules import Operation, rule
 from .shielding import shield
-from .value import NUMBER, PLAIN, Form, Graph, Value, is_constant, numerically, plainly
+from .value import EXPONENTIAL, NUMBER, PLAIN, Form, Graph, Value, is_constant, numerically, plainly
 
 
 def _interesting(v: Value) -> bool:
@@ -291,6 +291,10 @@ def _atan2(graph: Graph, operation: Operation, y: Value, x: Value) -> Value | No
     return None
 
 
+def _unit_phase(angle: jax.Array) -> jax.Array:
+    return lax.exp(lax.complex(lax.full_like(angle, 0), angle))
+
+
 @rule("complex")
 def _complex(graph: Graph, operation: Operation, x: Value, y: Value) -> Value | None:
     if not x.is_float or x.shape != operation.shape or y.shape != operation.shape:
@@ -307,8 +311,7 @@ def _complex(graph: Graph, operation: Operation, x: Value, y: Value) -> Value | 
         antilog = product(graph, factors, operation.shape, operation.dtype)
         return logarithm(graph, antilog, plain, ("complex", (x, y), None), harmless=False)
     if x.is_log:
-        phase, _ = graph.node("turn", (y,), dtype=operation.dtype,
-                              plain=plainly(lambda t: lax.exp(lax.complex(lax.full_like(t, 0), t)), y))  # fmt: skip
+        phase, _ = graph.node("turn", (y,), dtype=operation.dtype, plain=plainly(_unit_phase, y))
         phase.positive = True
         modulus = convert(graph, x.antilog, operation.dtype)
         antilog = product(graph, (*modulus.factors, (phase, 1.0)), operation.shape,
@@ -319,7 +322,7 @@ def _complex(graph: Graph, operation: Operation, x: Value, y: Value) -> Value | 
     value, new = graph.node("complex", (x, y), dtype=operation.dtype, plain=plain,
                             number=Form(num.make_complex, ((x, NUMBER), (y, NUMBER))))  # fmt: skip
     if new:
-        value.risky = True
+        value.risky = EXPONENTIAL
     return value
 
 

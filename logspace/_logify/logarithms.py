@@ -1,14 +1,11 @@
 """Exponentials and logarithms: where numbers become logarithms and logarithms numbers again."""
 
-from typing import Any
-
 import jax
 import numpy as np
 from jax import lax
 
 from .. import _numerics as num
 from .algebra import (
-    antilog_of,
     exponential,
     guard,
     log_of_number,
@@ -16,9 +13,7 @@ from .algebra import (
     merge,
     power_factors,
     product,
-    raised,
 )
-from .movement import broadcast_to
 from .rules import Operation, rule
 from .special import (
     expm1_of,
@@ -26,10 +21,9 @@ from .special import (
     log_logistic,
     log_one_minus_logistic,
     max_axes,
-    peeled,
     softplus,
 )
-from .value import Form, Graph, Value, is_constant, numerically, plainly
+from .value import EXPONENTIAL, NONE, Form, Graph, Value, is_constant, numerically, plainly
 
 
 @rule("exp")
@@ -43,7 +37,7 @@ def _exp(graph: Graph, operation: Operation, r: Value) -> Value | None:
         axes = max_axes(r.operands[1], r.operands[0])
         if axes is not None:
             value.normalised_axes = axes
-            value.risky = False
+            value.risky = NONE
     return value
 
 
@@ -61,11 +55,11 @@ def exp_of_log(graph: Graph, r: Value) -> Value:
         value.factors = antilog.factors
         value.nonnegative = antilog.nonnegative
         value.positive = antilog.positive
-        value.risky = True
+        value.risky = EXPONENTIAL
         if r.operation == "sub":
             axes = max_axes(r.operands[1], r.operands[0])
             value.normalised_axes = axes
-            value.risky = axes is None
+            value.risky = EXPONENTIAL if axes is None else NONE
     return value
 
 
@@ -94,9 +88,7 @@ def log_value(graph: Graph, operation: Operation, v: Value) -> Value:
     else:
         plain = plainly(lax.log, v)
     stable = _stable_log(v)
-    return logarithm(
-        graph, antilog, stable or plain, ("log", (v,), None), harmless=v.positive
-    )
+    return logarithm(graph, antilog, stable or plain, ("log", (v,), None), harmless=v.positive)
 
 
 def _stable_log(v: Value) -> Form | None:
@@ -158,9 +150,7 @@ def plus_one(graph: Graph, v: Value) -> Value:
 
     recipe = numerically(number, v)
     if minus is not None and minus.exponent is not None and not v.is_complex:
-        recipe = plainly(
-            lambda a: num.negative(num.expm1(num.from_linear(a))), minus.exponent
-        )
+        recipe = plainly(lambda a: num.negative(num.expm1(num.from_linear(a))), minus.exponent)
     value, new = graph.node("plus_one", (v, one), plain=plainly(lax.add, v, one), number=recipe)
     if new:
         value.nonnegative = value.positive = v.nonnegative
@@ -182,7 +172,7 @@ def _expm1(graph: Graph, operation: Operation, r: Value) -> Value | None:
         value, new = graph.node("sub", (antilog, one),
                                 number=numerically(num.subtract, antilog, one))  # fmt: skip
         if new:
-            value.risky = True
+            value.risky = EXPONENTIAL
         return value
 
     def number(a: jax.Array) -> num.Scaled:
@@ -190,7 +180,7 @@ def _expm1(graph: Graph, operation: Operation, r: Value) -> Value | None:
 
     value, new = graph.node("expm1", (r,), plain=operation.plain((r,)), number=plainly(number, r))
     if new:
-        value.risky = not r.is_complex
+        value.risky = NONE if r.is_complex else EXPONENTIAL
     return value
 
 
@@ -239,7 +229,7 @@ def _exp2(graph: Graph, operation: Operation, r: Value) -> Value | None:
 
     value, new = graph.node("exp2", (r,), plain=operation.plain((r,)), number=plainly(number, r))
     if new:
-        value.risky = True
+        value.risky = EXPONENTIAL
         value.nonnegative = value.positive = not r.is_complex
         if not r.is_complex:
             c = graph.constant(_LN2, r.shape, r.dtype)
@@ -308,7 +298,7 @@ def _hyperbolic(graph: Graph, operation: Operation, r: Value) -> Value | None:
         operation.name, (r,), plain=operation.plain((r,)), number=plainly(number, r)
     )
     if new:
-        value.risky = True
+        value.risky = EXPONENTIAL
         value.nonnegative = value.positive = operation.name == "cosh"
     return value
 
@@ -344,4 +334,3 @@ _PARTNERS = {
     "tan": "atan", "atan": "tan", "sinh": "asinh", "asinh": "sinh", "tanh": "atanh",
     "atanh": "tanh",
 }  # fmt: skip
-_: Any = (antilog_of, broadcast_to, peeled, raised)

@@ -21,11 +21,18 @@ from .. import _numerics as num
 from .algebra import antilog_of, logarithm, product
 from .value import NUMBER, PLAIN, Form, Graph, Value
 
+#: How the operations of declared inverse pairs are called.
+PAIR = "inverse_pair:"
+
 #: Operations done element by element on one operand, through which movement is pushed.
 _PUSHED = (
     "exp", "sign", "abs", "guard", "conj", "real", "imag", "live", "power",
     "convert_element_type", "angle", "array_power",
 )  # fmt: skip
+
+
+def is_pushed(v: Value) -> bool:
+    return v.operation in _PUSHED or v.operation.startswith(PAIR)
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ class Movement:
 
 def move(graph: Graph, v: Value, movement: Movement) -> Value:
     """The moved value, in all its forms and with all that is known of it."""
-    if v.operation in _PUSHED:
+    if is_pushed(v):
         operation, params = v.operation, v.params
         operands: tuple[Value, ...] = tuple(move(graph, o, movement) for o in v.operands)
     else:
@@ -72,7 +79,7 @@ def move(graph: Graph, v: Value, movement: Movement) -> Value:
     )
     if new:
         _copy_facts(value, v)
-        if v.operation in _PUSHED:
+        if is_pushed(v):
             if v.operation == "exp":
                 value.exponent = operands[0]
         elif v.exponent is not None:
@@ -101,11 +108,9 @@ def placement_of(v: Value) -> tuple[Value, tuple[int | None, ...]]:
     return v, tuple(i if n != 1 else None for i, n in enumerate(v.shape))
 
 
-def view(
-    graph: Graph, v: Value, placement: Sequence[int | None], shape: Sequence[int]
-) -> Value:
+def view(graph: Graph, v: Value, placement: Sequence[int | None], shape: Sequence[int]) -> Value:
     """v with axis i placed at axis placement[i] of `shape`, and repeated along the others."""
-    if v.operation in _PUSHED:
+    if is_pushed(v):
         root, inner = v, tuple(i if n != 1 else None for i, n in enumerate(v.shape))
     else:
         root, inner = placement_of(v)
@@ -146,7 +151,7 @@ def without_axes(graph: Graph, v: Value, axes: Sequence[int]) -> Value | None:
     if v.operation == "constant":
         shape = [n for i, n in enumerate(v.shape) if i not in axes]
         return graph.constant(v.constant, shape, v.dtype)
-    if v.operation in _PUSHED:
+    if is_pushed(v):
         # the repetition was pushed inside
         inner = [without_axes(graph, o, axes) for o in v.operands]
         if any(o is None for o in inner):
@@ -157,7 +162,7 @@ def without_axes(graph: Graph, v: Value, axes: Sequence[int]) -> Value | None:
             return None
     kept = [i for i in range(v.ndim) if i not in axes]
     shape = tuple(v.shape[i] for i in kept)
-    if v.operation in _PUSHED:
+    if is_pushed(v):
         first = tuple(slice(None) if i in kept else 0 for i in range(v.ndim))
 
         def take(array: jax.Array) -> jax.Array:
@@ -227,7 +232,7 @@ def structural(
             combined.exponent = exponent
             combined.nonnegative = not combined.is_complex
             combined.positive = True
-            combined.risky = any(v.risky for v in operands)
+            combined.risky = max(v.risky for v in operands)
         return combined
     value, new = graph.node(
         operation,
@@ -242,7 +247,7 @@ def structural(
     )
     if not new:
         return value
-    value.risky = any(v.risky for v in operands)
+    value.risky = max(v.risky for v in operands)
     value.nonnegative = all(v.nonnegative for v in operands)
     value.positive = all(v.positive for v in operands)
     if any(v.is_log for v in operands):
@@ -267,9 +272,7 @@ def live(graph: Graph, b: Value, dtype: Any) -> Value:
     return value
 
 
-def select_log_where_nonzero(
-    graph: Graph, b: Value, a: Value, plain: Form, key: Any
-) -> Value:
+def select_log_where_nonzero(graph: Graph, b: Value, a: Value, plain: Form, key: Any) -> Value:
     """where(b != 0, a, -inf): exp of it times b is exp(a) * b, also in its derivatives."""
     antilog_a = antilog_of(graph, a)
     mask = live(graph, b, a.dtype)

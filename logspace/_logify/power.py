@@ -3,13 +3,12 @@
 from typing import Any
 
 import jax
-import numpy as np
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
 from .. import _numerics as num
 from .algebra import exponential
-from .value import Form, Graph, Value, plainly
+from .value import EXPONENTIAL, Form, Graph, Value, plainly
 from .zero_coefficients import plain_masked_product
 
 
@@ -28,18 +27,21 @@ def _safe_power_jvp(primals: Any, tangents: Any) -> Any:
     out = safe_power(x, p)
     terms = []
     if not isinstance(dx, SymbolicZero):
-        vanishing = lax.eq(p, lax.full_like(p, 0))
-        safe_p = lax.select(vanishing, lax.full_like(p, 1), p)
-        slope = lax.mul(p, safe_power(x, lax.sub(safe_p, lax.full_like(p, 1))))
-        slope = lax.select(vanishing, lax.full_like(slope, 0), slope)
+        # only where both are zero: for other x the slope p * x**(p - 1) has a derivative in p
+        both = lax.bitwise_and(_is_zero(x), _is_zero(p))
+        safe_x = lax.select(both, lax.full_like(x, 1), x)
+        slope = lax.mul(p, safe_power(safe_x, lax.sub(p, lax.full_like(p, 1))))
         terms.append(lax.mul(slope, dx))
     if not isinstance(dp, SymbolicZero):
-        zero = lax.eq(x, lax.full_like(x, 0))
-        log_x = lax.log(lax.select(zero, lax.full_like(x, 1), x))
+        log_x = lax.log(lax.select(_is_zero(x), lax.full_like(x, 1), x))
         terms.append(lax.mul(lax.mul(out, log_x), dp))
     if not terms:
         return out, lax.full_like(out, 0)
     return out, terms[0] if len(terms) == 1 else lax.add(*terms)
+
+
+def _is_zero(a: jax.Array) -> jax.Array:
+    return lax.eq(a, lax.full_like(a, 0))
 
 
 safe_power.defjvp(_safe_power_jvp, symbolic_zeros=True)
@@ -65,8 +67,5 @@ def array_power(graph: Graph, base: Value, e: float, c: Value) -> Value:
     )
     if new:
         value.nonnegative = base.nonnegative
-        value.risky = True
+        value.risky = EXPONENTIAL
     return value
-
-
-_ = np

@@ -35,6 +35,8 @@ class Operation:
     avals: Sequence[Any]
     #: Binds the primitive to plain arrays, as the user's program does.
     bind: Callable[..., Any]
+    #: Whether `bind` returns a list, also of one.
+    multiple: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -54,6 +56,11 @@ class Operation:
             return object()
         return key
 
+    def single(self, operands: Sequence[Value]) -> Form:
+        """The one result."""
+        form = self.plain(operands)
+        return Form(lambda *arrays: self.bind(*arrays)[0], form.needs) if self.multiple else form
+
     def plain(self, operands: Sequence[Value]) -> Form:
         return Form(self.bind, tuple((v, PLAIN) for v in operands))
 
@@ -68,7 +75,7 @@ def default(graph: Graph, operation: Operation, operands: Sequence[Value]) -> li
             operation.key,
             shape=aval.shape,
             dtype=aval.dtype,
-            plain=operation.plain(operands),
+            plain=operation.single(operands),
         )
         if new:
             value.weak_type = getattr(aval, "weak_type", False)

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import numpy as np
 from jax import lax
 
 from .value import PLAIN, Form, Graph, Value
@@ -81,9 +80,7 @@ def _masked(graph: Graph, argument: Value, which: Value, taken: bool, point: flo
     return value
 
 
-def _rebuilt(
-    graph: Graph, v: Value, recipe: Form, inner: dict[int, Value], key: Any
-) -> Value:
+def _rebuilt(graph: Graph, v: Value, recipe: Form, inner: dict[int, Value], key: Any) -> Value:
     function: Callable[..., Any] = recipe.function
     needs = tuple((inner.get(id(o), o), kind) for o, kind in recipe.needs)
     value, _ = graph.node(
@@ -91,6 +88,3 @@ def _rebuilt(
         dtype=v.dtype, plain=Form(function, needs),
     )  # fmt: skip
     return value
-
-
-_ = np

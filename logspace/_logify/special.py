@@ -5,8 +5,7 @@ import numpy as np
 from jax import lax
 
 from .. import _numerics as num
-from .movement import placement_of
-from .value import Form, Graph, Value, is_constant, numerically, plainly
+from .value import EXPONENTIAL, Graph, Value, is_constant, plainly
 
 
 def difference_of_exponentials(a: jax.Array, b: jax.Array) -> num.Scaled:
@@ -39,7 +38,7 @@ def expm1_node(graph: Graph, r: Value, exp_r: Value, sign: float) -> Value:
 
     value, new = graph.node(name, operands, plain=plain, number=plainly(number, r))
     if new:
-        value.risky = True
+        value.risky = EXPONENTIAL
     return value
 
 
@@ -165,4 +164,3 @@ __all__ = [
     "log1m_exp", "log_logistic", "log_one_minus_logistic", "logistic_node", "max_axes", "peeled",
     "softplus",
 ]  # fmt: skip
-_ = (Form, numerically, placement_of)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
@@ -25,8 +26,16 @@ from .. import _numerics as num
 
 PLAIN, NUMBER = "plain", "number"
 
+#: How the plain form may leave the range of a float where the number does not: not at all; as a
+#: long product, of which only a logarithm reads the number; through an exponential, of which a
+#: quotient does too.
+NONE, PRODUCT, EXPONENTIAL = 0, 1, 2
+
 #: Products of more factors than this are one opaque factor: their lists would grow quadratically.
 _MOST_FACTORS = 24
+
+#: Constants up to this many elements are compared by content.
+_SMALL = 4096
 
 
 class Form(NamedTuple):
@@ -77,8 +86,8 @@ class Value:
         #: The number that every element is, where a literal or a constant says so.
         self.constant: Any = None
         self._factors: tuple[tuple[Value, float], ...] | None = None
-        #: The plain form may have overflowed, or have lost a derivative, where the number has not.
-        self.risky = False
+        #: How the plain form may leave the range of a float: NONE, PRODUCT or EXPONENTIAL.
+        self.risky: int = NONE
         #: Real and not below zero (or nan).
         self.nonnegative = False
         #: Its logarithm is harmless: an exponential, or a sum that contains exp(0).
@@ -189,6 +198,8 @@ class Graph:
         self.equation: Any = None
         #: Whether a rule changed anything: if not, the original program may be used.
         self.changed = False
+        #: Nothing can be read: only facts are wanted.
+        self.abstract = False
 
     def note(self, kind: str, text: str) -> None:
         """Record an event at the current line of the user's code."""
@@ -196,8 +207,21 @@ class Graph:
         self.events.append((self.equation, kind, text))
 
     def leaf(self, array: Any, *, constant: bool = False) -> Value:
-        """A value that is given as a plain array."""
+        """A value that is given as a plain array.
+
+        Small constants with the same content are one value: a program that writes an array down
+        twice means the same one.
+        """
         aval = jax.typeof(array)
+        key = None
+        if constant and not isinstance(array, jax.core.Tracer) and _is_numpy(aval.dtype):
+            if aval.size <= _SMALL:
+                content = np.asarray(array)
+                key = ("content", aval.shape, content.dtype.name, content.tobytes())
+                if key in self._memo:
+                    return self._memo[key]
+        if isinstance(array, (np.ndarray, np.generic)):
+            array = jnp.asarray(array)
         value = Value(aval.shape, aval.dtype, "leaf", (), None)
         value.weak_type = getattr(aval, "weak_type", False)
         value.results[PLAIN] = array
@@ -207,14 +231,25 @@ class Graph:
             if _is_numpy(aval.dtype):
                 value.constant = np.asarray(array)[()]
                 _facts_of_constant(value)
+        if key is not None:
+            self._memo[key] = value
         return value
 
-    def number_leaf(self, x: num.Scaled, *, nonnegative: bool = False) -> Value:
+    def placeholder(self, shape: Any, dtype: Any) -> Value:
+        """A value without a form, for finding out what a body makes of its arguments."""
+        value = Value(shape, dtype, "leaf", (), None)
+        if value.is_float:
+            value.forms[NUMBER] = plainly(num.from_linear, value)
+        return value
+
+    def number_leaf(
+        self, x: num.Scaled, *, nonnegative: bool = False, risky: int = EXPONENTIAL
+    ) -> Value:
         """A value that is given as a number."""
         value = Value(x.significand.shape, x.significand.dtype, "leaf", (), None)
         value.results[NUMBER] = x
         value.forms[PLAIN] = numerically(num.to_linear, value)
-        value.risky = True
+        value.risky = risky
         value.nonnegative = nonnegative
         return value
 
@@ -248,6 +283,10 @@ class Graph:
             value.forms[NUMBER] = plainly(num.from_linear, value) if number is None else number
         self._memo[key] = value
         return value, True
+
+    def holds(self, operation: str, operands: Sequence[Value], params: Any = None) -> bool:
+        """Whether an operation on operands has been made."""
+        return (operation, tuple(map(id, operands)), params) in self._memo
 
     def constant(self, number: Any, shape: Sequence[int], dtype: Any) -> Value:
         """An array of one number."""

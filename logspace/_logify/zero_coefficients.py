@@ -12,6 +12,7 @@ import jax
 import numpy as np
 from jax import lax
 
+from .. import _numerics as num
 from .._numerics.bilinear import linear_product
 from .value import NUMBER, PLAIN, Form, Graph, Value
 
@@ -71,8 +72,6 @@ def masked_product(graph: Graph, operation: Any, log: Value, c: Value) -> Form:
 
 def _masked_log(kind: str, zero: jax.Array, part: Any) -> tuple[jax.Array, jax.Array]:
     """log(part), and 0 where it is singular beside a zero coefficient."""
-    from .. import _numerics as num
-
     s = part.significand if kind == "number" else part
     masked = lax.bitwise_and(zero, lax.eq(s, lax.full_like(s, 0)))
     safe = lax.select(masked, lax.full_like(s, 1), s)
@@ -83,7 +82,7 @@ def _masked_log(kind: str, zero: jax.Array, part: Any) -> tuple[jax.Array, jax.A
 
 
 def _slope_in_coefficient(c: jax.Array, masked: jax.Array, slope: float) -> jax.Array:
-    """Zero, with the derivative of c * log(0) in c where masked: infinite, or 0 if c is constant."""
+    """Zero, with the derivative of c * log(0) in c where masked: infinite; 0 if c is constant."""
     change = lax.sub(c, lax.stop_gradient(c))
     infinite = lax.full_like(c, np.inf if slope > 0 else -np.inf)
     zero = lax.full_like(c, 0)
@@ -93,7 +92,7 @@ def _slope_in_coefficient(c: jax.Array, masked: jax.Array, slope: float) -> jax.
 def shielded_product(graph: Graph, operation: Any, x: Value, y: Value) -> Form | None:
     """The plain form of c * a**p with 0 < p < 1, or None if neither operand is such a root."""
     for c, root in ((x, y), (y, x)):
-        if root.operation not in ("sqrt", "pow", "cbrt") or c.constant is not None:
+        if root.operation not in ("sqrt", "pow", "cbrt") or c.constant:
             continue
         e = root.factors[0][1] if len(root.factors) == 1 else 0.5
         if c is root or root.risky or c.risky or not 0 < e < 1 or float(e).is_integer():
@@ -111,9 +110,7 @@ def _shielded(c: Value, base: Value, recipe: Form) -> Form:
 
     def product(c: jax.Array, *parts: Any) -> jax.Array:
         a = parts[at]
-        masked = lax.bitwise_and(
-            lax.eq(c, lax.full_like(c, 0)), lax.eq(a, lax.full_like(a, 0))
-        )
+        masked = lax.bitwise_and(lax.eq(c, lax.full_like(c, 0)), lax.eq(a, lax.full_like(a, 0)))
         safe = lax.select(masked, lax.full_like(a, 1), a)
         root = recipe.function(*parts[:at], safe, *parts[at + 1 :])
         return lax.select(masked, lax.full_like(root, 0), lax.mul(c, root))

@@ -243,4 +243,6 @@ IN_PLACE[primitives.jit_p] = (
 )
 for _primitive in (primitives.call_p, primitives.closed_call_p):
     IN_PLACE[_primitive] = lambda params: compat.closed(params["call_jaxpr"])
+# the user's rule for batching says how to do the same faster
+IN_PLACE[compat.custom_vmap_p] = lambda params: compat.closed(params["call"])
 IN_PLACE[jax.custom_derivatives.remat_opt_p] = lambda params: compat.closed(params["fwd_jaxpr"])

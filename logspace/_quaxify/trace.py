@@ -14,7 +14,7 @@ from jax.extend.core import Primitive
 
 from .. import _compat as compat
 from .._errors import MaterialiseError, locate
-from .._tangents import Tangent
+from .._tangents import Tangent, apply, with_zero_exponent, without_exponents
 from .._value import LogSpaceValue, is_value
 
 #: primitive -> handler(trace, values, params), called under the parent trace with plain arrays and
@@ -38,18 +38,11 @@ class LogSpaceTrace(compat.QuaxTrace):
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]
     ) -> Any:
-        if primitive in IN_PLACE:
-            program = IN_PLACE[primitive](params)
-            if program is not None:
-                return self._in_place(program, tracers)
-        handler = HANDLERS.get(primitive)
-        if handler is not None:
-            return self._higher_order(handler, primitive, tracers, params)
+        if primitive in HANDLERS or primitive in IN_PLACE:
+            return self._program(primitive, tracers, params)
         if self.has_tangents:
             values = [self.value_of(t) for t in tracers]
             if any(type(x) is Tangent for x in values):
-                from .._tangents import apply
-
                 with compat.set_current_trace(self.parent_trace):
                     out = apply(primitive, values, params)
                 return list(map(self.tracer, out)) if primitive.multiple_results else self.tracer(out)
@@ -62,30 +55,25 @@ class LogSpaceTrace(compat.QuaxTrace):
                 plain = [_materialised(self.value_of(t)) for t in tracers]
             return super().process_primitive(primitive, [self.tracer(x) for x in plain], params)
 
-    def _in_place(self, program: Any, tracers: Sequence[Any]) -> list[Any]:
-        with compat.set_current_trace(self):
-            try:
-                return compat.jaxpr_as_fun(program)(*tracers)
-            except MaterialiseError as error:
-                if not error.located:
-                    locate(error)
-                raise
-
-    def _higher_order(
-        self, handler: Any, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]
-    ) -> Any:
+    def _program(
+        self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]
+    ) -> list[Any]:
+        """A primitive that contains programs."""
         values = [self.value_of(t) for t in tracers]
-        with compat.set_current_trace(self.parent_trace):
-            if not any(map(is_value, values)):
-                out = primitive.bind(*values, **params)
-            else:
-                try:
-                    out = handler(self, values, params)
-                except MaterialiseError as error:
-                    if not error.located:
-                        locate(error)
-                    raise
-        return [self.tracer(x) for x in out]
+        if not any(map(is_value, values)):
+            with compat.set_current_trace(self.parent_trace):
+                return [self.tracer(x) for x in primitive.bind(*values, **params)]
+        program = IN_PLACE[primitive](params) if primitive in IN_PLACE else None
+        try:
+            if program is not None:
+                with compat.set_current_trace(self):
+                    return compat.jaxpr_as_fun(program)(*tracers)
+            with compat.set_current_trace(self.parent_trace):
+                return [self.tracer(x) for x in HANDLERS[primitive](self, values, params)]
+        except MaterialiseError as error:
+            if not error.located:
+                locate(error)
+            raise
 
     def process_custom_jvp_call(
         self, primitive: Primitive, fun: Any, jvp: Any, tracers: Sequence[Any], *,
@@ -93,10 +81,9 @@ class LogSpaceTrace(compat.QuaxTrace):
     ) -> list[Any]:  # fmt: skip
         from .custom_rules import call_custom_jvp
 
-        values = [self.value_of(t) for t in tracers]
-        with compat.set_current_trace(self.parent_trace):
-            out = call_custom_jvp(self, fun, jvp, values, symbolic_zeros)
-        return [self.tracer(x) for x in out]
+        return self._custom_call(
+            lambda values: call_custom_jvp(self, fun, jvp, values, symbolic_zeros), tracers
+        )
 
     def process_custom_vjp_call(
         self, primitive: Primitive, fun: Any, fwd: Any, bwd: Any, tracers: Sequence[Any], *,
@@ -104,9 +91,18 @@ class LogSpaceTrace(compat.QuaxTrace):
     ) -> list[Any]:  # fmt: skip
         from .custom_rules import call_custom_vjp
 
+        return self._custom_call(
+            lambda values: call_custom_vjp(self, fun, fwd, bwd, values, out_trees, symbolic_zeros),
+            tracers,
+        )
+
+    def _custom_call(self, call: Callable[[list[Any]], Any], tracers: Sequence[Any]) -> list[Any]:
         values = [self.value_of(t) for t in tracers]
         with compat.set_current_trace(self.parent_trace):
-            out = call_custom_vjp(self, fun, fwd, bwd, values, out_trees, symbolic_zeros)
+            plain = without_exponents(values) if self.has_tangents else values
+            out = call(values if plain is None else plain)
+            if plain is not None and any(type(x) is Tangent for x in values):
+                out = with_zero_exponent(out)
         return [self.tracer(x) for x in out]
 
     def process_call(

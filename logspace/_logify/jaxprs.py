@@ -1,0 +1,82 @@
+"""What is read of jaxprs, the same on all supported versions of JAX."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
+
+
+def opened(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
+    """The equations and the constants of a jaxpr, which since 0.11 is closed and open in one."""
+    return getattr(jaxpr, "jaxpr", jaxpr), getattr(jaxpr, "consts", ()) or ()
+
+
+def called(params: dict[str, Any]) -> Any:
+    """The jaxpr that a calling equation calls, or None."""
+    for name in ("call_jaxpr", "jaxpr", "fun_jaxpr"):
+        if name in params:
+            return params[name]
+    return None
+
+
+def name_of_call(name: str, params: dict[str, Any]) -> str:
+    """The name of the function that was traced into the jaxpr of a call."""
+    if "name" in params:
+        return str(params["name"])
+    jaxpr = called(params)
+    if jaxpr is None:
+        return name
+    info = getattr(opened(jaxpr)[0], "debug_info", None)
+    return str(getattr(info, "func_name", None) or getattr(info, "func_src_info", name))
+
+
+def holds_jaxpr(params: dict[str, Any]) -> bool:
+    """Whether an equation has a program among its parameters, and cannot be bound with them."""
+    return any(_is_program(p) for p in params.values())
+
+
+def _is_program(p: Any) -> bool:
+    if isinstance(p, (tuple, list)):
+        return any(_is_program(q) for q in p)
+    return isinstance(p, (Jaxpr, ClosedJaxpr)) or callable(p) and not isinstance(p, type)
+
+
+def programs_in(params: dict[str, Any]) -> list[Any]:
+    found = []
+    for p in params.values():
+        for q in p if isinstance(p, (tuple, list)) else (p,):
+            if isinstance(q, (Jaxpr, ClosedJaxpr)):
+                found.append(q)
+    return found
+
+
+def binder(equation: Any) -> Callable[..., Any]:
+    """A function of plain arrays that does what the equation does.
+
+    An equation that holds a program, with the rules of the user for its derivatives, cannot be
+    bound from its parameters; as a program of one equation it can be evaluated on every version.
+    """
+    if not holds_jaxpr(equation.params):
+        primitive, params = equation.primitive, equation.params
+
+        def bind(*arrays: Any) -> Any:
+            return primitive.bind(*arrays, **params)
+
+        return bind
+    positions: dict[Any, int] = {}
+    for i, v in enumerate(equation.invars):
+        if not isinstance(v, Literal) and v not in positions:
+            positions[v] = i
+    empty = opened(jax.make_jaxpr(lambda: ())())[0]
+    one = Jaxpr(
+        (), list(positions), list(equation.outvars), [equation], equation.effects,
+        debug_info=empty.debug_info,
+    )  # fmt: skip
+    function = jaxpr_as_fun(one if Jaxpr is ClosedJaxpr else ClosedJaxpr(one, ()))
+
+    def evaluate(*arrays: Any) -> Any:
+        out = function(*(arrays[i] for i in positions.values()))
+        return out if equation.primitive.multiple_results else out[0]
+
+    return evaluate

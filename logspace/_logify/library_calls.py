@@ -1,0 +1,114 @@
+"""Functions of JAX that are recognised by name, because their parts would not say what they are.
+
+The names are not public: `tests/logify/test_library_calls.py` pins each one.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from jax import lax
+
+from .. import _numerics as num
+from .algebra import absolute, antilog_of, guard, logarithm, product, sign
+from .determinant import determinant, determinant_of_plain
+from .logarithms import plus_one
+from .movement import broadcast_to
+from .rules import RULES, Operation
+from .value import EXPONENTIAL, PRODUCT, Graph, Value, numerically, plainly
+
+LIBRARY_CALLS: dict[str, Callable[..., Any]] = {}
+
+
+def library_call(*names: str) -> Callable[..., Any]:
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names:
+            LIBRARY_CALLS[name] = function
+        return function
+
+    return register
+
+
+def _determinant(graph: Graph, a: Value) -> Value:
+    number = numerically(determinant, a) if a.risky else plainly(determinant_of_plain, a)
+    value, new = graph.node("det", (a,), shape=a.shape[:-2], number=number)
+    if new:
+        value.risky = PRODUCT
+    return value
+
+
+@library_call("slogdet")
+def _slogdet(graph: Graph, operation: Operation, a: Value) -> list[Value] | None:
+    if not a.is_float or len(operation.avals) != 2 or a.is_log:
+        return None
+    d = _determinant(graph, a)
+    graph.note("kept", "a determinant, as a number")
+    modulus = absolute(graph, d)
+    call, _ = graph.node("slogdet", (a,), shape=(), dtype=bool, plain=operation.plain((a,)))
+    log = logarithm(
+        graph, modulus, plainly(lambda both: both[1], call), ("log", (modulus,), "slogdet"),
+        harmless=False,
+    )  # fmt: skip
+    return [sign(graph, d), log]
+
+
+@library_call("det")
+def _det(graph: Graph, operation: Operation, a: Value) -> Value | None:
+    if not a.is_float or a.is_log:
+        return None
+    graph.note("kept", "a determinant, as a number")
+    return _determinant(graph, a)
+
+
+@library_call("logaddexp", "logaddexp2")
+def _logaddexp(graph: Graph, operation: Operation, x: Value, y: Value) -> Value | None:
+    """log(exp(x) + exp(y))."""
+    if operation.name == "logaddexp2" or not (x.is_float and y.is_float):
+        return None
+    x, y = (broadcast_to(graph, v, operation.shape) for v in (x, y))
+    if x.constant is not None and y.constant is not None:
+        return None
+    a, b = antilog_of(graph, x), antilog_of(graph, y)
+    total, new = graph.node("add", (a, b), number=numerically(num.add, a, b))
+    if new:
+        total.risky = EXPONENTIAL
+        total.nonnegative = a.nonnegative and b.nonnegative
+    harmless = not x.is_log and not y.is_log and (_finite(x) or _finite(y))
+    plain = operation.single((x, y))
+    if not harmless:
+        if x.is_log or y.is_log:
+            plain = numerically(num.log, total)
+    return logarithm(graph, total, plain, ("logaddexp", (x, y), None), harmless=harmless)
+
+
+def _finite(v: Value) -> bool:
+    return v.constant is not None and v.constant > -float("inf")
+
+
+@library_call("logit")
+def _logit(graph: Graph, operation: Operation, p: Value) -> Value | None:
+    """log(p / (1 - p))."""
+    if not p.is_float or p.is_log or p.is_complex:
+        return None
+    minus, _ = graph.node("neg", (p,), plain=plainly(lax.neg, p))
+    odds = ((guard(graph, p), 1.0), (guard(graph, plus_one(graph, minus)), -1.0))
+    antilog = product(graph, odds, p.shape, p.dtype)
+    return logarithm(graph, antilog, operation.single((p,)), ("logit", (p,), None), harmless=False)
+
+
+@library_call("xlogy", "xlog1py")
+def _xlogy(graph: Graph, operation: Operation, x: Value, y: Value) -> Value | None:
+    """x * log(y), with 0 * log(0) = 0."""
+    if not (x.is_float and y.is_float) or x.is_log or y.is_log or x.dtype != y.dtype:
+        return None
+    name = "log" if operation.name == "xlogy" else "log1p"
+    log_y = RULES[name](graph, _part(name, y), broadcast_to(graph, y, operation.shape))
+    if not isinstance(log_y, Value) or not log_y.is_log:
+        return None
+    x = broadcast_to(graph, x, operation.shape)
+    times = Operation("mul", {}, operation.avals, lax.mul)
+    result = RULES["mul"](graph, times, x, log_y)
+    return result if isinstance(result, Value) else None
+
+
+def _part(name: str, y: Value) -> Operation:
+    return Operation(name, {}, (y,), getattr(lax, name))
