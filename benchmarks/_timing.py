@@ -145,8 +145,10 @@ def show(question: Question) -> None:
     print(f"\n{question.text}")
     for t in question.timings:
         compile_text = f"  compile {1e3 * t.compile_s:8.1f}" if t.compile_s else ""
-        print(f"  {t.name:24} min {1e3 * t.minimum:9.4f}  median {1e3 * t.median:9.4f} ms"
-              f"{compile_text}")
+        print(
+            f"  {t.name:24} min {1e3 * t.minimum:9.4f}  median {1e3 * t.median:9.4f} ms"
+            f"{compile_text}"
+        )
     for peer, target in question.targets.items():
         ratio = question.ratio(peer)
         if ratio is None:
@@ -154,7 +156,9 @@ def show(question: Question) -> None:
             continue
         verdict = "met" if ratio <= target else "MISSED"
         medians = question.ratio(peer, "median")
-        print(f"  ours / {peer} = {ratio:.2f} (medians {medians:.2f}), target {target:g}: {verdict}")
+        print(
+            f"  ours / {peer} = {ratio:.2f} (medians {medians:.2f}), target {target:g}: {verdict}"
+        )
 
 
 @dataclass
@@ -190,8 +194,9 @@ def machine() -> dict[str, str]:
     return {
         "device": str(jax.devices()[0].device_kind),
         "cpu": _cpu_name(),
-        "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else
-                     os.cpu_count()),
+        "cores": str(
+            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        ),
         "python": platform.python_version(),
         "jax": jax.__version__,
         "numpy": np.__version__,

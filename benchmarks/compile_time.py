@@ -4,7 +4,6 @@ Peers: quantax's LogArray and plain arrays. Every round traces a new function, s
 helps; the candidates take turns.
 """
 
-import statistics
 import time
 from typing import Any
 
@@ -76,9 +75,7 @@ def body(options: Options) -> list[Question]:
             ("tracing, lowering and compiling", totals, {"quantax": 2.0}),
         ):
             timings = [Timing(name, 0.0, runs) for name, runs in times.items()]
-            question = Question(
-                f"{text} {operations} operations, {dtype.name}", timings, targets
-            )
+            question = Question(f"{text} {operations} operations, {dtype.name}", timings, targets)
             if not options.silent:
                 show(question)
             questions.append(question)

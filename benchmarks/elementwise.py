@@ -55,9 +55,7 @@ def ours(operation: Any, shape: tuple[int, ...], dtype: Any, gradient: bool) -> 
     return Candidate("logspace", run, (x, y, operands.plain(shape, dtype, 2)))
 
 
-def quantax(
-    operation: Any, shape: tuple[int, ...], dtype: Any, gradient: bool
-) -> Candidate | None:
+def quantax(operation: Any, shape: tuple[int, ...], dtype: Any, gradient: bool) -> Candidate | None:
     array = quantax_array()
     if array is None:
         return None

@@ -19,7 +19,10 @@ def body(options: Options) -> list[Question]:
         questions.append(
             compare(
                 f"from_log, {size} elements, {dtype.name}",
-                [Candidate("from_log", ls.from_log, (logabs,)), Candidate("exp", jnp.exp, (logabs,))],
+                [
+                    Candidate("from_log", ls.from_log, (logabs,)),
+                    Candidate("exp", jnp.exp, (logabs,)),
+                ],
                 options,
                 {"exp": 2.0},
             )

@@ -10,10 +10,10 @@ from typing import Any
 
 import jax
 from jax._src import core as _jax_core
+from jax._src.custom_batching import custom_vmap_p as custom_vmap_p
 from jax._src.lax import parallel as _parallel
 from jax.extend import core as jax_core
 from jax.extend import source_info_util
-from jax._src.custom_batching import custom_vmap_p as custom_vmap_p
 from jax.interpreters import ad
 from quax._compat import is_early_inline as is_early_inline
 from quax._compat import unpack_scan_args as unpack_scan_args

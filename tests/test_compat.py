@@ -10,16 +10,17 @@ from pathlib import Path
 
 import jax
 import jax.numpy as jnp
-import logspace
-import logspace as ls
 import numpy as np
 import pytest
 import quax
 from jax.extend import core as jax_core
 from jax.extend.core import primitives
-from logspace import _compat as compat
 from packaging.requirements import Requirement
 from packaging.version import Version
+
+import logspace
+import logspace as ls
+from logspace import _compat as compat
 
 ADAPT = "logspace/_compat.py assumes otherwise: adapt it to this version"
 PACKAGE = Path(logspace.__file__).parent
@@ -156,9 +157,9 @@ def test_stores_of_wrapped_functions_can_be_reset():
 
 
 def test_scan_parameters():
-    jaxpr = jax.make_jaxpr(
-        lambda c, x: jax.lax.scan(lambda c, x: (c + x * c, x), c, x)
-    )(1.0, jnp.ones(3))
+    jaxpr = jax.make_jaxpr(lambda c, x: jax.lax.scan(lambda c, x: (c + x * c, x), c, x))(
+        1.0, jnp.ones(3)
+    )
     (eqn,) = [e for e in jaxpr.eqns if e.primitive is primitives.scan_p]
     consts, carry, xs = compat.unpack_scan_args(list(eqn.invars), eqn.params)
     assert (len(consts), len(carry), len(xs)) == (0, 1, 1), ADAPT
@@ -190,9 +191,9 @@ def test_parameters_of_primitives(function, primitive, names):
 
 
 def test_platform_dependent_is_a_cond_with_platforms():
-    jaxpr = jax.make_jaxpr(
-        lambda x: jax.lax.platform_dependent(x, cpu=jnp.sin, default=jnp.cos)
-    )(1.0)
+    jaxpr = jax.make_jaxpr(lambda x: jax.lax.platform_dependent(x, cpu=jnp.sin, default=jnp.cos))(
+        1.0
+    )
     (eqn,) = [e for e in jaxpr.eqns if e.primitive is primitives.cond_p]
     assert eqn.params["branches_platforms"] == (("cpu",), None), ADAPT
 
@@ -210,7 +211,8 @@ def test_backward_rules_return_cotangents():
 
 def test_frames_reach_this_line():
     code, line = next(
-        (code, line) for code, line in compat.frames_of_current_operation()
+        (code, line)
+        for code, line in compat.frames_of_current_operation()
         if code.co_filename == __file__
     )
     assert code.co_name in ("<genexpr>", "test_frames_reach_this_line"), ADAPT

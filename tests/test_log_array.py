@@ -109,7 +109,16 @@ def test_constructor_carries_derivatives() -> None:
 # ------------------------------------------------------------------------- ways in and out
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "float32",
+        "float64",
+        # CHANGELOG, "Known issues": components that differ by more than 2**1500
+        pytest.param("complex64", marks=pytest.mark.full),
+        pytest.param("complex128", marks=pytest.mark.full),
+    ],
+)
 def test_linear_round_trip_is_exact(dtype: str) -> None:
     info = jnp.finfo(dtype)
     rng = np.random.default_rng(1)

@@ -7,12 +7,13 @@ from functools import partial
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import logspace as ls
 import numpy as np
 import pytest
 import quax
 from jax import lax
 from jax.ad_checkpoint import checkpoint_name
+
+import logspace as ls
 from logspace._log_array import wrap
 from logspace._numerics import Scaled
 from logspace._quaxify.control_flow import PROGRAMS
@@ -40,9 +41,7 @@ def linear(tree):
 
 
 def assert_close(found, expected, rtol=1e-13):
-    jax.tree.map(
-        lambda a, b: np.testing.assert_allclose(a, b, rtol=rtol), linear(found), expected
-    )
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=rtol), linear(found), expected)
 
 
 # ------------------------------------------------------------------------------- the decorator
@@ -342,9 +341,7 @@ LOOPS = {
         lambda c: c[0] + x[0] < 4.0, lambda c: (c[0] + 1, c[1] * x, c[2]), (0, jnp.ones(3), x)
     ),
     "map": lambda x: lax.map(lambda v: jnp.where(v > 0, v, v * v), x),
-    "nested scans": lambda x: lax.scan(
-        lambda c, v: (c + sum_of_squares(x * v)[0], c), 0.0, x
-    ),
+    "nested scans": lambda x: lax.scan(lambda c, v: (c + sum_of_squares(x * v)[0], c), 0.0, x),
     "associative scan": lambda x: lax.associative_scan(jnp.multiply, x),
     "a swap that settles slowly": lambda x: lax.scan(
         lambda c, v: ((c[1], c[2], c[3], v * 1.0), None), (jnp.zeros(()),) * 4, x
@@ -565,7 +562,9 @@ def test_gradient_inside_of_a_quaxified_function():
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 def test_dtypes_are_kept(dtype):
     x = number(jnp.ones(3, dtype))
-    out = ls.quaxify(lambda x: lax.scan(lambda c, v: (c + jax.jit(jnp.multiply)(v, 2), c), x[0], x))(x)
+    out = ls.quaxify(
+        lambda x: lax.scan(lambda c, v: (c + jax.jit(jnp.multiply)(v, 2), c), x[0], x)
+    )(x)
     assert out[0].dtype == out[1].dtype == dtype
 
 

@@ -19,9 +19,7 @@ values under `quaxify(f, on_materialise="allow")`.
 
 def table() -> dict[str, str]:
     """The row of every primitive of the installed JAX."""
-    return {
-        name: f"| `{name}` | {entry.kind} | {entry.note} |" for name, entry in ledger().items()
-    }
+    return {name: f"| `{name}` | {entry.kind} | {entry.note} |" for name, entry in ledger().items()}
 
 
 def rows_of_page() -> dict[str, str]:

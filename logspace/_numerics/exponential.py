@@ -104,9 +104,7 @@ def _plain_sinh(a: jax.Array) -> jax.Array:
         return lax.sinh(a)
     # lax.sinh of complex numbers subtracts exponentials and loses all digits near 0
     re, im = lax.real(a), lax.imag(a)
-    return lax.complex(
-        lax.mul(lax.sinh(re), lax.cos(im)), lax.mul(lax.cosh(re), lax.sin(im))
-    )
+    return lax.complex(lax.mul(lax.sinh(re), lax.cos(im)), lax.mul(lax.cosh(re), lax.sin(im)))
 
 
 def log1p(x: Scaled) -> jax.Array:

@@ -129,9 +129,7 @@ def exponent_bits(a: jax.Array) -> jax.Array:
     """floor(log2(a)) as int32 for a >= 0; 0 where a is zero, subnormal, infinite or nan."""
     f = format_of(a.dtype)
     biased = _biased_exponent(a)
-    special = lax.bitwise_or(
-        lax.eq(biased, np.int32(0)), lax.eq(biased, np.int32(2 * f.bias + 1))
-    )
+    special = lax.bitwise_or(lax.eq(biased, np.int32(0)), lax.eq(biased, np.int32(2 * f.bias + 1)))
     return select(special, np.int32(0), lax.sub(biased, np.int32(f.bias)))
 
 
@@ -221,9 +219,7 @@ def sum_of_two(x: Scaled, y: Scaled, e: jax.Array) -> Scaled:
         # beside an infinity or a nan, which are at exponent 0, a live term must not overflow
         free = lax.bitwise_or(both_finite, lax.bitwise_not(is_live(z.significand)))
         ceiling = select(free, np.int32(2**30), lax.full_like(e, 0))
-        return scale_by_computed(
-            z.significand, lax.min(lax.sub(z.exponent, settled), ceiling)
-        )
+        return scale_by_computed(z.significand, lax.min(lax.sub(z.exponent, settled), ceiling))
 
     return Scaled(lax.add(term(x), term(y)), settled)
 

@@ -47,9 +47,7 @@ def quaxify(fn: Any = None, /, *, on_materialise: str = "error") -> Any:
     in its tangents.
     """
     if on_materialise not in _POLICIES:
-        raise ValueError(
-            f"on_materialise must be 'error' or 'allow'; got {on_materialise!r}."
-        )
+        raise ValueError(f"on_materialise must be 'error' or 'allow'; got {on_materialise!r}.")
     if fn is None:
         return functools.partial(quaxify, on_materialise=on_materialise)
     if not callable(fn):

@@ -100,9 +100,7 @@ def _jit_options(params: dict[str, Any]) -> tuple[Any, ...]:
     """The options of `jax.jit` that change the result; a sharding of a value is one of its leaves."""
     options: list[Any] = []
     for name in ("in_shardings", "out_shardings"):
-        given = tuple(
-            s if isinstance(s, jax.sharding.Sharding) else None for s in params[name]
-        )
+        given = tuple(s if isinstance(s, jax.sharding.Sharding) else None for s in params[name])
         if any(s is not None for s in given):
             options.append((name, ("shardings", name == "in_shardings", given)))
     if params.get("compiler_options_kvs"):
@@ -123,9 +121,7 @@ def _thawed(option: Any) -> Any:
 def _scan(trace: Any, values: list[Any], params: dict[str, Any]) -> list[Any]:
     policy = trace.policy
     options = tuple(
-        (k, params[k])
-        for k in ("length", "reverse", "unroll", "_split_transpose")
-        if k in params
+        (k, params[k]) for k in ("length", "reverse", "unroll", "_split_transpose") if k in params
     )
 
     def make(program: Any) -> Any:
@@ -238,8 +234,8 @@ HANDLERS[primitives.while_p] = _while
 HANDLERS[primitives.cond_p] = _cond
 HANDLERS[primitives.remat_p] = _checkpoint
 
-IN_PLACE[primitives.jit_p] = (
-    lambda params: params["jaxpr"] if compat.is_early_inline(params["inline"]) else None
+IN_PLACE[primitives.jit_p] = lambda params: (
+    params["jaxpr"] if compat.is_early_inline(params["inline"]) else None
 )
 for _primitive in (primitives.call_p, primitives.closed_call_p):
     IN_PLACE[_primitive] = lambda params: compat.closed(params["call_jaxpr"])

@@ -82,9 +82,7 @@ def call_custom_jvp(
 
     def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
         given = [incoming(p, t, symbolic_zeros) for p, t in zip(primals, tangents, strict=True)]
-        out = call.evaluate(
-            partial(compat.call_again, jvp), [*primals, *given], has_tangents=True
-        )
+        out = call.evaluate(partial(compat.call_again, jvp), [*primals, *given], has_tangents=True)
         results = call.as_results(out[: len(out) // 2])
         return results, list(map(outgoing, results, out[len(out) // 2 :]))
 

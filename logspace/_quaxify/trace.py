@@ -45,7 +45,9 @@ class LogSpaceTrace(compat.QuaxTrace):
             if any(type(x) is Tangent for x in values):
                 with compat.set_current_trace(self.parent_trace):
                     out = apply(primitive, values, params)
-                return list(map(self.tracer, out)) if primitive.multiple_results else self.tracer(out)
+                return (
+                    list(map(self.tracer, out)) if primitive.multiple_results else self.tracer(out)
+                )
         if self.policy == "error":
             return super().process_primitive(primitive, tracers, params)
         try:

@@ -20,9 +20,7 @@ from .registering import annotate
 _POSITIONS = 32
 
 
-def checkpoint(
-    *values: Any, jaxpr: Any, policy: Any, prevent_cse: Any, **params: Any
-) -> list[Any]:
+def checkpoint(*values: Any, jaxpr: Any, policy: Any, prevent_cse: Any, **params: Any) -> list[Any]:
     """The checkpointed function again, over values."""
     function = quax.quaxify(compat.jaxpr_as_fun(compat.closed(jaxpr)))
     return jax.checkpoint(function, policy=policy, prevent_cse=prevent_cse)(*values)

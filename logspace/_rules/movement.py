@@ -12,6 +12,7 @@ from jax import lax
 from jax.extend.core import Primitive
 
 from .. import _numerics as num
+from .._errors import MaterialiseError
 from .._numerics import Scaled
 from .catalogue import if_present
 from .registering import each_leaf, independent, operands
@@ -62,9 +63,7 @@ independent(
     *if_present("name", "pvary", "all_gather_invariant"),
     family="movement",
 )
-independent(
-    lax.device_put_p, family="movement", per_operand=("devices", "srcs", "copy_semantics")
-)
+independent(lax.device_put_p, family="movement", per_operand=("devices", "srcs", "copy_semantics"))
 
 
 @operands(lax.select_n_p, values=range(1, 10**6))
@@ -91,6 +90,11 @@ def gather(x: Scaled, indices: jax.Array, *, fill_value: Any = None, **params: A
 
 @operands(lax.scatter_p, values=(0, 2), count=3)
 def scatter(x: Scaled, indices: jax.Array, updates: Scaled, **params: Any) -> Scaled:
+    if params.get("update_jaxpr") is not None:
+        raise MaterialiseError(
+            "A scatter with an update function (x.at[i].apply(f)) has no rule for a LogArray. Write "
+            "x.at[i].set(f(x[i])), if no index is repeated."
+        )
     options = {k: params[k] for k in ("unique_indices", "indices_are_sorted", "mode")}
 
     def put(leaf: jax.Array, update: jax.Array) -> jax.Array:

@@ -211,9 +211,7 @@ def plain_result(*primitives: Primitive, family: str) -> None:
             quax.register(primitive)(annotate(at_position, *types, rest=LogArray | ArrayLike))
 
 
-def independent(
-    *primitives: Primitive, family: str, per_operand: Sequence[str] = ()
-) -> None:
+def independent(*primitives: Primitive, family: str, per_operand: Sequence[str] = ()) -> None:
     """Register primitives that treat each operand by itself and move its leaves alike.
 
     `per_operand` names parameters that hold one entry for each operand.

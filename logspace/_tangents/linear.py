@@ -32,7 +32,9 @@ def apply(primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -
     plain = without_exponents(values)
     if plain is not None:
         out = primitive.bind(*plain, **params)
-        return with_zero_exponent(out) if primitive.multiple_results else with_zero_exponent([out])[0]
+        return (
+            with_zero_exponent(out) if primitive.multiple_results else with_zero_exponent([out])[0]
+        )
     rule = RULES.get(primitive)
     if rule is None:
         refuse(primitive)

@@ -80,9 +80,7 @@ def divide(primitive: Primitive, values: Any, params: Any) -> Tangent:
     if isinstance(y, Tangent):
         refuse(primitive, "not linear where the divisor is a tangent")
     if not isinstance(y, LogArray):
-        return at_shape_of(
-            each_term(x, lambda c: primitive.bind(c, y, **params), lambda k: k)
-        )
+        return at_shape_of(each_term(x, lambda c: primitive.bind(c, y, **params), lambda k: k))
     number = num.normalise(unwrap(y))
     terms = [
         _bounded(
@@ -121,9 +119,7 @@ def reduce_sum(primitive: Primitive, values: Any, params: Any) -> Tangent:
 
 def _sum_along(tangent: Tangent, axes: Any, add_up: Callable[..., Any]) -> Tangent:
     terms = in_bands(tangent, axes)
-    return collected(
-        [(add_up(c), None if k is None else lax.squeeze(k, axes)) for c, k in terms]
-    )
+    return collected([(add_up(c), None if k is None else lax.squeeze(k, axes)) for c, k in terms])
 
 
 @register(lax.cumsum_p)

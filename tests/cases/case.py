@@ -105,6 +105,5 @@ def draw(spec: Number, rng: np.random.Generator, dtype: Any) -> np.ndarray:
 
 def draw_all(case: Case, rng: np.random.Generator, dtype: Any) -> list[np.ndarray]:
     return [
-        draw(x, rng, dtype) if isinstance(x, Number) else np.asarray(x.value)
-        for x in case.operands
+        draw(x, rng, dtype) if isinstance(x, Number) else np.asarray(x.value) for x in case.operands
     ]

@@ -198,5 +198,3 @@ def seed(case: Case, dtype: Any) -> np.random.Generator:
 def window_of(dtype: Any) -> int:
     """How far significands may be shifted by a test of the gauge law."""
     return 400 if np.dtype(dtype) in (np.float64, np.complex128) else 30
-
-

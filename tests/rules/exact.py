@@ -101,8 +101,7 @@ def _unit_vectors(case: Case, values: Sequence[Any], position: int, base: Any):
 
 def _base(case: Case, values: Sequence[Any], fill: float) -> list[np.ndarray]:
     return [
-        np.full(v.shape, fill) if i in case.numbers else np.asarray(v)
-        for i, v in enumerate(values)
+        np.full(v.shape, fill) if i in case.numbers else np.asarray(v) for i, v in enumerate(values)
     ]
 
 

@@ -25,11 +25,7 @@ SPLIT = P(AXIS)
 
 
 def mapped(function, out=SPLIT):
-    return jax.jit(
-        jax.shard_map(
-            ls.quaxify(function), mesh=mesh(), in_specs=SPLIT, out_specs=out
-        )
-    )
+    return jax.jit(jax.shard_map(ls.quaxify(function), mesh=mesh(), in_specs=SPLIT, out_specs=out))
 
 
 @pytest.fixture

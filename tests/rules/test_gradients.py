@@ -135,7 +135,9 @@ def test_zeros(case, dtype):
         compare(case, dtype, pattern, rng, modes="short")
 
 
-@pytest.mark.parametrize("case, dtype", parameters(CASES, lambda c: len(c.at_zero) > 0, real=3, complex=6))
+@pytest.mark.parametrize(
+    "case, dtype", parameters(CASES, lambda c: len(c.at_zero) > 0, real=3, complex=6)
+)
 def test_known_points(case, dtype):
     """Points at singularities: value, gradient and second derivatives in closed form."""
     rng = seed(case, dtype)

@@ -94,8 +94,7 @@ def test_exact_value_and_gauge(case):
         got = compiled(case)(*operands(case, values, powers))
         if case.operands[0] and case.numbers and np.size(values[case.numbers[0]]) < 64:
             exact = [
-                exact_numbers(v, e) if i in case.numbers else v
-                for i, (v, e) in enumerate(drawn)
+                exact_numbers(v, e) if i in case.numbers else v for i, (v, e) in enumerate(drawn)
             ]
             for a, b in zip(leaves(got), expected(case, exact), strict=True):
                 assert_exact(a, b, case.ulps, DTYPE, f"{case}: ")
