@@ -45,8 +45,16 @@ def is_quax_tracer(x: Any) -> bool:
 
 
 def lift_to_trace_of(tracer: Any, value: Any) -> Any:
-    """The value as an operand of the trace that the tracer belongs to."""
-    return _QuaxTracer(tracer._trace, value)
+    """The value as an operand of the trace that the tracer belongs to.
+
+    Its leaves may be plain operands of that same trace: they are lowered to the arrays they hold.
+    """
+
+    def lowered(leaf: Any) -> Any:
+        ours = isinstance(leaf, _QuaxTracer) and leaf._trace.tag is tracer._trace.tag
+        return leaf.value.array if ours and type(leaf.value) is _DenseArrayValue else leaf
+
+    return _QuaxTracer(tracer._trace, jax.tree.map(lowered, value))
 
 
 def closed(jaxpr: Any) -> Any:
