@@ -6,18 +6,22 @@ from typing import Any
 
 import jax
 from jax import lax
-from jax.extend.core import jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from .._log_array import unwrap, wrap
 from .._numerics import Scaled
 from .._quaxify import quaxify
 
 
-def fold(args: Sequence[Scaled], jaxpr: Any, dimensions: Sequence[int]) -> list[Scaled]:
+def fold(
+    args: Sequence[Scaled], jaxpr: Any, dimensions: Sequence[int], consts: Sequence[Any] = ()
+) -> list[Scaled]:
     """Reduce the first half of the operands, starting from the second half, in order."""
     half = len(args) // 2
     arrays, initial = args[:half], args[half:]
-    combine = quaxify(jaxpr_as_fun(jaxpr))
+    # with jax 0.10.2 the jaxpr of a windowed reduction is an open one
+    program = jaxpr if hasattr(jaxpr, "consts") else ClosedJaxpr(jaxpr, consts)
+    combine = quaxify(jaxpr_as_fun(program))
 
     def step(carry: Any, element: Any) -> Any:
         return tuple(combine(*carry, *element)), None

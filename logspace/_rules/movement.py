@@ -8,6 +8,7 @@ the significand; the exponent is then 0.
 from typing import Any
 
 import jax
+import numpy as np
 from jax import lax
 from jax.extend.core import Primitive
 
@@ -46,7 +47,6 @@ for _primitive, _values, _count in [
     (lax.broadcast_in_dim_p, (0,), None),
     (lax.dynamic_slice_p, (0,), None),
     (lax.dynamic_update_slice_p, (0, 1), None),
-    (lax.pad_p, (0, 1), 2),
     (lax.concatenate_p, None, None),
     (lax.stack_p, None, None),
 ]:
@@ -64,6 +64,28 @@ independent(
     family="movement",
 )
 independent(lax.device_put_p, family="movement", per_operand=("devices", "srcs", "copy_semantics"))
+
+
+def pad_number(x: Scaled, value: Scaled, config: Any) -> Scaled:
+    """x with a scalar number around and between its elements.
+
+    The derivative rule of `lax.pad` gives the padding value the sum of all cotangents minus those
+    of the elements. At elements of another scale the difference cancels to a wrong number, or to
+    inf - inf. So constants are padded, and the value is selected where they stand.
+    """
+    inside = lax.pad(lax.full_like(x.exponent, 1), np.int32(0), config)
+    inside = lax.eq(inside, lax.full_like(inside, 1))
+
+    def place(leaf: jax.Array, fill: jax.Array) -> jax.Array:
+        padded = lax.pad(leaf, np.zeros((), leaf.dtype), config)
+        return lax.select(inside, padded, lax.broadcast(fill, padded.shape))
+
+    return each_leaf(place, x, value)
+
+
+@operands(lax.pad_p, values=(0, 1), count=2)
+def pad(x: Scaled, value: Scaled, *, padding_config: Any) -> Scaled:
+    return pad_number(x, value, padding_config)
 
 
 @operands(lax.select_n_p, values=range(1, 10**6))

@@ -13,6 +13,7 @@ from jax import lax
 
 from .. import _numerics as num
 from .._numerics import Scaled
+from .movement import pad_number
 from .registering import operands, unary
 
 
@@ -99,10 +100,7 @@ def windows(
 ) -> Scaled:
     """The elements of each window along a new leading axis: one strided slice per place in it."""
     config = [(lo, hi, d - 1) for (lo, hi), d in zip(padding, base_dilation, strict=True)]
-    padded = Scaled(
-        lax.pad(x.significand, pad_value.significand, config),
-        lax.pad(x.exponent, pad_value.exponent, config),
-    )
+    padded = pad_number(x, pad_value, config)
     shape = padded.significand.shape
     reach = [(w - 1) * d for w, d in zip(window_dimensions, window_dilation, strict=True)]
     counts = [
@@ -152,4 +150,4 @@ def reduce_window(*args: Scaled, jaxpr: Any, consts: Any, **window: Any) -> Any:
     gathered = [
         windows(x, init, **window) for x, init in zip(args[:half], args[half:], strict=True)
     ]
-    return fold([*gathered, *args[half:]], jaxpr, (0,))
+    return fold([*gathered, *args[half:]], jaxpr, (0,), consts)

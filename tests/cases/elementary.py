@@ -7,7 +7,7 @@ from jax import lax
 
 from logspace._rules.catalogue import CATALOGUE
 
-from .case import ELEMENTWISE, REAL, AtZero, Case, Number
+from .case import COMPLEX, ELEMENTWISE, REAL, AtZero, Case, Number
 
 _N = Number(ELEMENTWISE)
 _UNIT = Number(ELEMENTWISE, "unit")
@@ -31,8 +31,11 @@ ROWS = [
     _row("exp", lax.exp, _N, exact=mpmath.exp, exact_domain="exponential", special_values=True,
          ulps=8, reason=_EXPONENTIAL),
     _row("exp2", lax.exp2, _N, exact=lambda x: mpmath.power(2, x), exact_domain="exponential",
-         special_values=True, ulps=8, excepted=(complex(-np.inf, 1.0),),
-         reason=_EXPONENTIAL + "; 2**(-inf + i) is 0, where JAX has nan"),
+         special_values=True, ulps=8, kinds=REAL, reason=_EXPONENTIAL),
+    _row("exp2_complex", lax.exp2, _N, exact=lambda x: mpmath.power(2, x), primitive="exp2",
+         exact_domain="moderate", special_values=True, ulps=8, kinds=COMPLEX,
+         excepted=(complex(-np.inf, 1.0),),
+         reason="eps times |x log 2|; 2**(-inf + i) is 0, where JAX has nan"),
     _row("expm1", lax.expm1, _N, exact=mpmath.expm1, exact_domain="exponential",
          special_values=True, ulps=8, reason=_EXPONENTIAL,
          at_zero=[AtZero(([0.0],), [0.0], ([1.0],), ([1.0],))]),

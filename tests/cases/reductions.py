@@ -99,7 +99,7 @@ ROWS = [
          lambda x: lax.reduce(x, _typed(x, 1), lambda a, b: a * (b + 0), (1,)),
          _N, law="monomial", ulps=12),
     _row("reduce_two_operands", "reduce",
-         lambda x, y: lax.reduce((x, y), (_typed(x, 0), _typed(y, 0)),
-                                 lambda a, b: (a[0] + b[0], a[1] - 2 * b[1]), (0,)),
+         lambda x, y: lax.reduce((x, y), (_typed(x, 0), _typed(y, 1)),
+                                 lambda a, b: (a[0] + b[0], a[1] * b[1]), (0,)),
          _N, _N, law="none", reason="two results of one computation"),
 ]  # fmt: skip

@@ -67,10 +67,13 @@ def compare(case, dtype, values, rng, reach=30, modes="all", want=None):
             )
         else:
             scale = max(np.max(np.abs(_finite(x)), initial=0.0) for x in want[mode])
-        bound = case.derivative_ulps * eps_of(dtype) * max(scale, 1e-30)
         for a, b in zip(arrays, want[mode], strict=True):
             a, b = np.asarray(a), np.asarray(b)
-            assert a.dtype == b.dtype and a.shape == b.shape, f"{case}, {mode}"
+            # a result of less precision has directional derivatives of its own dtype
+            assert a.shape == b.shape, f"{case}, {mode}"
+            assert a.dtype == b.dtype or mode in summands, f"{case}, {mode}"
+            eps = max(eps_of(dtype), eps_of(a.dtype))
+            bound = case.derivative_ulps * eps * max(scale, 1e-30)
             same = (a == b) | (np.abs(_finite(a) - _finite(b)) <= bound)
             same &= np.isfinite(a) == np.isfinite(b)
             assert same.all(), f"{case}, {mode}:\n{a}\n{b}"

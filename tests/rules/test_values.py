@@ -82,7 +82,9 @@ def compare_special_values(case, dtype):
 
 def _flushed(v):
     """Subnormal numbers count as zeros, as they do for XLA's arithmetic on CPU."""
-    return np.where(np.abs(v) < np.finfo(v.dtype).tiny, 0, v) if v.dtype.kind == "f" else v
+    if v.dtype.kind != "f":
+        return v
+    return np.where(np.abs(v) < np.finfo(v.dtype).tiny, np.copysign(v.dtype.type(0), v), v)
 
 
 def compare_gauges(case, dtype, rng):
