@@ -218,6 +218,16 @@ def test_frames_reach_this_line():
     assert code.co_name in ("<genexpr>", "test_frames_reach_this_line"), ADAPT
 
 
+def test_custom_vmap_and_mapped_axes():
+    assert compat.custom_vmap_p.name == "custom_vmap_call", ADAPT
+    f = jax.custom_batching.custom_vmap(lambda x: x * 2)
+    f.def_vmap(lambda size, batched, x: (x * 2, True))
+    (eqn,) = jax.make_jaxpr(f)(1.0).eqns
+    assert eqn.primitive is compat.custom_vmap_p and "call" in eqn.params, ADAPT
+    names = [p.name for p in compat.primitives_of_mapped_axes]
+    assert names == ["pvary", "all_gather_invariant", "psum_invariant"], ADAPT
+
+
 def test_closed_accepts_both_kinds_of_programs():
     closed = jax.make_jaxpr(jnp.sin)(1.0)
     assert compat.closed(closed) is closed

@@ -527,6 +527,20 @@ def test_checkpoint_recomputes():
     assert "prevent_cse=False" in text
 
 
+def test_custom_vmap():
+    @jax.custom_batching.custom_vmap
+    def f(x):
+        return x * 2
+
+    @f.def_vmap
+    def _(size, batched, x):
+        return x * 2, True
+
+    assert_close(ls.quaxify(f)(number(VECTOR)), 2 * VECTOR)
+    found = jax.vmap(lambda a: linear(ls.quaxify(f)(number(a))))(VECTOR)
+    assert_close(found, 2 * VECTOR)
+
+
 def test_call_primitives_are_evaluated_in_place():
     from jax.extend.core import primitives
 

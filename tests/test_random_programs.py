@@ -3,6 +3,8 @@
 `python -m tests.random_programs` runs any number of them and prints what was compared.
 """
 
+from collections.abc import Iterable
+
 import jax
 import pytest
 
@@ -10,7 +12,7 @@ from tests.program_check import Summary, check_structure
 
 
 def run(
-    structures: range, *, batch: int, dtype: str, level: str = "numerics", seed: int = 0
+    structures: Iterable[int], *, batch: int, dtype: str, level: str = "numerics", seed: int = 0
 ) -> Summary:
     summary = Summary()
     with jax.enable_x64(dtype == "float64"):
@@ -35,16 +37,15 @@ def assert_clean(summary: Summary, programs: int) -> None:
     assert summary.compared["forward over reverse"] > 2 * programs
 
 
-@pytest.mark.parametrize(
-    ("dtype", "structures"),
-    [
-        # CHANGELOG, "Known issues": not analysed yet
-        pytest.param("float64", range(1000, 1004), marks=pytest.mark.full),
-        ("float32", range(1004, 1008, 2)),
-    ],
-)
-def test_slice(dtype: str, structures: range) -> None:
-    batch = 60
+#: Structures whose values and derivatives exist at almost all inputs, with the most operations
+#: between them. One in four has a division by an exact difference, or the like, and is judged at
+#: few inputs: a slice of those would compare little for its time.
+SLICES = {"float64": (1006, 1001), "float32": (1010, 1005, 1003)}
+
+
+@pytest.mark.parametrize("dtype", SLICES)
+def test_slice(dtype: str) -> None:
+    structures, batch = SLICES[dtype], 60
     assert_clean(run(structures, batch=batch, dtype=dtype), batch * len(structures))
 
 

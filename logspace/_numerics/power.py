@@ -1,13 +1,15 @@
 """Powers with an array as the exponent."""
 
+from functools import partial, reduce
 from typing import Any
 
 import jax
 import numpy as np
 from jax import lax
+from jax.custom_derivatives import SymbolicZero
 
 from .bilinear import linear_product, product
-from .logarithm import LN2, from_log
+from .logarithm import LN2, from_log, log_modulus
 from .scaled import (
     LIMIT,
     Scaled,
@@ -33,19 +35,34 @@ def _significand_power(s: jax.Array, p: jax.Array) -> jax.Array:
     return lax.pow(s, p)
 
 
-@_significand_power.defjvp
+@partial(_significand_power.defjvp, symbolic_zeros=True)
 def _significand_power_jvp(primals: Any, tangents: Any) -> Any:
     (s, p), (ds, dp) = primals, tangents
     out = _significand_power(s, p)
+    terms = []
+    if not isinstance(ds, SymbolicZero):
+        terms.append(linear_product(_slope(s, p), ds))
+    if not isinstance(dp, SymbolicZero):
+        # nan for a negative s, whose powers with other exponents are not real
+        log_s = _log(select(is_live(s), s, lax.full_like(s, 1)))
+        terms.append(linear_product(product(out, log_s), dp))
+    return out, reduce(lax.add, terms, lax.full_like(out, 0))
+
+
+def _slope(s: jax.Array, p: jax.Array) -> jax.Array:
+    """p * s**(p - 1), 0 for s = p = 0."""
     zero = lax.full_like(p, 0)
     vanishing = lax.bitwise_and(lax.eq(p, zero), lax.eq(s, zero))
     safe_p = select(vanishing, lax.full_like(p, 1), p)
     slope = product(p, _significand_power(s, lax.sub(safe_p, lax.full_like(p, 1))))
-    in_s = linear_product(select(vanishing, lax.full_like(slope, 0), slope), ds)
-    live = is_live(s)
-    log_s = lax.log(select(live, s, lax.full_like(s, 1)))
-    in_p = linear_product(product(out, log_s), dp)
-    return out, lax.add(in_s, in_p)
+    return select(vanishing, lax.full_like(slope, 0), slope)
+
+
+def _log(s: jax.Array) -> jax.Array:
+    """The principal logarithm of normalised significands."""
+    if not is_complex(s):
+        return lax.log(s)
+    return lax.complex(log_modulus(s), lax.atan2(lax.imag(s), lax.real(s)))
 
 
 def power(x: Scaled, p: jax.Array) -> Scaled:
@@ -102,13 +119,16 @@ def _complex_power(x: Scaled, p: jax.Array) -> Scaled:
     of_exponent = lax.complex(
         lax.mul(fraction, np.array(LN2, fraction.dtype)), lax.mul(turn, np.array(LN2, turn.dtype))
     )
-    log_power = lax.add(product(p, lax.log(select(live, s, one))), of_exponent)
-    general = from_log(log_power)
-    at_zero = _significand_power(select(live, one, s), p)
-    return Scaled(
-        select(live, general.significand, at_zero),
-        select(live, _saturating_add(whole, general.exponent), whole),
-    )
+    # |log s| <= pi + log 2 / 2, so s**p stays within the floats for |p| up to bias / 5; the
+    # logarithm loses eps * |p log s|, and lax.pow a fifth of it.
+    magnitude = lax.abs(lax.stop_gradient(p))
+    direct = lax.lt(magnitude, np.array(format_of(p.dtype).bias / 5, magnitude.dtype))
+    short = _significand_power(s, select(direct, p, one))
+    long = from_log(product(select(direct, lax.full_like(p, 0), p), _log(select(live, s, one))))
+    mantissa = select(lax.bitwise_or(direct, lax.bitwise_not(live)), short, long.significand)
+    factor = select(live, lax.exp(of_exponent), one)
+    more = select(lax.bitwise_and(live, lax.bitwise_not(direct)), long.exponent, np.int32(0))
+    return Scaled(product(mantissa, factor), _saturating_add(whole, more))
 
 
 def _times_exponent(e: jax.Array, p: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:

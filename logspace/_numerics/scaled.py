@@ -168,6 +168,16 @@ def scale_by_computed(s: jax.Array, k: jax.Array) -> jax.Array:
     return times_real(times_real(s, _from_biased(half, f)), _from_biased(lax.sub(k, half), f))
 
 
+def own_kernel(a: jax.Array) -> jax.Array:
+    """a, kept by XLA out of the kernels that use it, on CPU.
+
+    There a kernel has one result, and what several results or operations need is computed again
+    for each: in a chain of operations the work, and the time to compile it, grow exponentially.
+    Other backends compile several results into one kernel and are left to it.
+    """
+    return lax.optimization_barrier(a) if jax.default_backend() == "cpu" else a
+
+
 def settled_exponent(s: jax.Array, e: jax.Array) -> jax.Array:
     """The exponent at which `tidy` keeps s * 2**e.
 
@@ -188,7 +198,7 @@ def settled_exponent(s: jax.Array, e: jax.Array) -> jax.Array:
     infinite = lax.bitwise_or(
         lax.bitwise_not(lax.lt(a, scalar(a, np.inf))), lax.bitwise_and(live, exceeds)
     )
-    return select(infinite, np.int32(0), bounded)
+    return own_kernel(select(infinite, np.int32(0), bounded))
 
 
 def tidy(s: jax.Array, e: jax.Array) -> Scaled:
@@ -197,8 +207,7 @@ def tidy(s: jax.Array, e: jax.Array) -> Scaled:
     Past the bound the significand takes up the excess and becomes infinite or zero: saturation is
     exact, also for a zero, whose derivative is scaled along.
     """
-    # XLA compiles significand and exponent separately, on CPU. With the exponent found first, and
-    # the significand from it, little is computed twice.
+    # The exponent first and the significand from it, since they are compiled separately on CPU.
     settled = settled_exponent(s, e)
     return Scaled(scale_by_computed(s, lax.sub(e, settled)), settled)
 

@@ -23,6 +23,7 @@ from .scaled import (
     is_finite,
     is_live,
     magnitude,
+    own_kernel,
     scale_by,
     scale_by_computed,
     select,
@@ -92,15 +93,6 @@ def _exponent_of_key(key: jax.Array) -> jax.Array:
     return select(lax.le(key, np.int32(1)), _IGNORED, lax.shift_left(quarter, np.int32(2)))
 
 
-def _materialised(a: jax.Array) -> jax.Array:
-    """a, kept out of the kernels that use it, on CPU.
-
-    XLA would move the products with powers of two into the kernel of the sum that follows; this
-    cannot form the powers, which are therefore written to memory as two more arrays.
-    """
-    return lax.optimization_barrier(a) if jax.default_backend() == "cpu" else a
-
-
 def sum(x: Scaled, axes: Sequence[int]) -> Scaled:  # noqa: A001 - the name of the operation
     """The sum over axes; an empty sum is 0 at exponent 0."""
     axes = tuple(axes)
@@ -118,7 +110,9 @@ def sum(x: Scaled, axes: Sequence[int]) -> Scaled:  # noqa: A001 - the name of t
     e = sum_exponent(all_terms, live_terms, room)
     kept = tuple(a for a in range(x.significand.ndim) if a not in axes)
     shift = lax.sub(x.exponent, lax.broadcast_in_dim(e, x.significand.shape, kept))
-    shifted = _materialised(scale_by_computed(x.significand, shift))
+    # The kernel of the sum would take the scaling in, but cannot form powers of two: these would be
+    # written to memory as two more arrays.
+    shifted = own_kernel(scale_by_computed(x.significand, shift))
     return tidy(lax.reduce_sum(shifted, axes), e)
 
 

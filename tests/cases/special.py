@@ -10,8 +10,8 @@ _PLAIN = "JAX's own function of the plain value"
 
 
 def _row(name, call, *operands, **options):
-    options = {"order": 0, **options}
-    return Case(name, name, call, operands, "none", kinds=REAL, reason=_PLAIN, ulps=0, **options)
+    options = {"order": 0, "ulps": 0, "reason": _PLAIN, **options}
+    return Case(name, name, call, operands, "none", kinds=REAL, **options)
 
 
 ROWS = [
@@ -23,7 +23,8 @@ ROWS = [
     _row("polygamma", lambda x: lax.polygamma(1.0 + 0 * x, x), _P),
     _row("igamma", lax.igamma, _P, _P),
     _row("igammac", lax.igammac, _P, _P),
-    _row("igamma_grad_a", lambda a, x: lax.igamma_grad_a_p.bind(a, x), _P, _P),
+    _row("igamma_grad_a", lambda a, x: lax.igamma_grad_a_p.bind(a, x), _P, _P, ulps=40,
+         reason="its series ends where the whole batch has converged, so vmap changes the value"),
     _row("bessel_i0e", lax.bessel_i0e, _P, order=2),
     _row("bessel_i1e", lax.bessel_i1e, _P),
     _row("zeta", lambda x: lax.zeta(x, 1.5 + 0 * x), Number((3,), "above one")),
