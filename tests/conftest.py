@@ -25,6 +25,12 @@ hypothesis.settings.register_profile("full", deadline=None, database=None, max_e
 hypothesis.settings.load_profile(os.environ.get("LOGSPACE_HYPOTHESIS", "default"))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """`-m full` runs everything: the rows marked so and those that always run."""
+    if config.option.markexpr == "full":
+        config.option.markexpr = ""
+
+
 @pytest.fixture(autouse=True)
 def _exact_references():
     with mpmath.workprec(300):

@@ -226,7 +226,6 @@ def test_plain_operands_only():
     assert_same_in_all_modes(f, POINTS, OTHERS, ("number", "plain"))
 
 
-@pytest.mark.full  # CHANGELOG, "Known issues"
 @pytest.mark.parametrize("f", [jax.nn.log_softmax, jax.nn.logsumexp, jax.nn.softmax])
 def test_softmax_family(f):
     """Not elementwise: first and second derivatives along a direction."""

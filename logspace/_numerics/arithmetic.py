@@ -144,6 +144,7 @@ def integer_power(x: Scaled, n: int) -> Scaled:
         if not left:
             break
         base = multiply(base, base)
+    assert result is not None
     return reciprocal(result) if n < 0 else result
 
 

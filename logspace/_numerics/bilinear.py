@@ -21,7 +21,7 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from .scaled import is_complex, scalar
+from .scaled import constant_like, is_complex, scalar
 
 
 def _linear_product_impl(a: jax.Array, b: jax.Array) -> jax.Array:
@@ -84,7 +84,7 @@ def _product_jvp(primals: Any, tangents: Any) -> Any:
     if type(db) is not ad.Zero:
         terms.append(linear_product(a, db))
     if not terms:
-        return out, ad.Zero.from_primal_value(out)
+        return out, ad.Zero(jax.typeof(out).to_tangent_aval())
     return out, terms[0] if len(terms) == 1 else lax.add(*terms)
 
 
@@ -110,7 +110,7 @@ def _quotient_jvp(primals: Any, tangents: Any) -> Any:
         less = lax.neg(linear_product(out, db))
         change = less if change is None else lax.add(change, less)
     if change is None:
-        return out, ad.Zero.from_primal_value(out)
+        return out, ad.Zero(jax.typeof(out).to_tangent_aval())
     return out, quotient(change, b)
 
 
@@ -149,7 +149,7 @@ def linear_product(a: jax.Array, b: jax.Array) -> jax.Array:
 @jax.custom_jvp
 def derivative_only(s: jax.Array) -> jax.Array:
     """Zero in value, the identity in every derivative."""
-    return jnp.zeros_like(s)
+    return constant_like(s, 0)
 
 
 @derivative_only.defjvp

@@ -109,9 +109,7 @@ def from_log(log: jax.Array) -> Scaled:
     r = lax.add(r, select(near, 0.0, constant))
     if is_complex(log):
         s = lax.exp(lax.complex(r, lax.imag(log)))
-        return Scaled(
-            s, select(is_live(s), select(is_finite(s), k, np.int32(0)), np.int32(-LIMIT))
-        )
+        return Scaled(s, select(is_live(s), select(is_finite(s), k, np.int32(0)), np.int32(-LIMIT)))
     # without reading the significand back from memory
     vanishes = lax.lt(constant, lax.full_like(constant, 0))
     beyond = select(vanishes, np.int32(-LIMIT), zero_exponent(constant))
@@ -160,7 +158,7 @@ def _join(parts: list[jax.Array]) -> jax.Array:
 def _log_of_zero(s: jax.Array) -> jax.Array:
     """-inf for s = 0, with the derivative of a logarithm at +0: a derivative of 0 stays 0, as for
     an entry that a mask removes, and any other becomes infinite."""
-    return lax.full_like(s, -np.inf)
+    return constant_like(s, -np.inf)
 
 
 @_log_of_zero.defjvp
@@ -233,7 +231,7 @@ def sign(x: Scaled) -> jax.Array:
 @jax.custom_jvp
 def _phase_of_zero(s: jax.Array) -> jax.Array:
     """0 for s = 0; the phase has no limit there, so a derivative that is not 0 becomes infinite."""
-    return lax.full_like(s, 0)
+    return constant_like(s, 0)
 
 
 @_phase_of_zero.defjvp

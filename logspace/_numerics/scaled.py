@@ -83,7 +83,9 @@ def constant_like(x: jax.Array, value: Any, dtype: Any = None) -> jax.Array:
     """An array of `value`, shaped as x and varying over the same mesh axes as x.
 
     Derived from x by a select: inside `jax.shard_map`, a fresh constant does not vary over the
-    mesh axes that x varies over and could not be carried by a loop in its place.
+    mesh axes that x varies over and could not be carried by a loop in its place. A
+    `jax.custom_jvp` function must return this for a constant: under `vmap` of a jitted function JAX
+    would take a fresh one for unbatched, and fail where its tangent is batched.
     """
     dtype = x.dtype if dtype is None else dtype
     full = lax.full(np.shape(x), value, dtype)

@@ -63,6 +63,7 @@ class Case:
     operands: tuple[Number | Fixed, ...]
     law: str
     family: str = ""
+    reference: Callable[..., Any] | None = None  # of plain derivatives, where `call` has none
     exact: Callable[..., Any] | None = None
     kinds: str = BOTH
     exact_domain: str = "wide"  # exponents in the exact comparison: "wide", or "moderate" values

@@ -40,6 +40,11 @@ def _window_product(x):
     return lax.reduce_window(x, _typed(x, 1), lax.mul, (2, 2), (1, 1), "VALID", None, (1, 2))
 
 
+def _window_product_of_slices(x):
+    """The same with a reverse mode, which JAX lacks for it."""
+    return x[:2, :2] * x[1:, :2] * x[:2, 2:] * x[1:, 2:]
+
+
 def _log_sum_exp(x):
     return lax.cumlogsumexp(x, 1)
 
@@ -94,6 +99,7 @@ ROWS = [
     _row("reduce_window_min", "reduce_window_min", _window(lax.min, jnp.inf), _N, law="order",
          kinds=REAL, smooth_at_zero=False),
     _row("reduce_window_product", "reduce_window", _window_product, _N,
+         reference=_window_product_of_slices,
          law="monomial", ulps=12),
     _row("reduce_by_product", "reduce",
          lambda x: lax.reduce(x, _typed(x, 1), lambda a, b: a * (b + 0), (1,)),

@@ -148,22 +148,6 @@ def dtypes_of(case: Case, every: bool) -> list[np.dtype]:
     return [np.dtype(d) for d in chosen]
 
 
-#: Rows with a law that is not met yet (CHANGELOG, "Known issues"); they run under `full`.
-OPEN = frozenset(
-    [
-        "convert_to_float32",
-        "div",
-        "dot_vector",
-        "exp2",
-        "pad",
-        "reduce_precision",
-        "reduce_two_operands",
-        "reduce_window_product",
-        "scatter_mul",
-    ]
-)
-
-
 def parameters(
     cases: Sequence[Case],
     keep: Callable[[Case], bool] = lambda case: True,
@@ -182,7 +166,7 @@ def parameters(
         first = dtypes_of(case, False)
         for dtype in dtypes_of(case, True):
             by_default = False
-            if case.name not in OPEN and dtype in first and every[dtype.kind]:
+            if dtype in first and every[dtype.kind]:
                 by_default = count[dtype.kind] % every[dtype.kind] == 0
                 count[dtype.kind] += 1
             marks = () if by_default else pytest.mark.full

@@ -31,7 +31,7 @@ def _floats(output: Any) -> Arrays:
 
 def plain_function(case: Case, values: Sequence[Any]) -> Callable[[Arrays], Arrays]:
     """The row's plain operation as a function of its number operands."""
-    call = plain(case)
+    call = case.reference or plain(case)
     return lambda numbers: _floats(call(*_insert(case, values, numbers)))
 
 
