@@ -63,12 +63,12 @@ class ArrayMethods:
     __floordiv__, __rfloordiv__ = _binary(jnp.floor_divide)
     __mod__, __rmod__ = _binary(jnp.remainder)
     __divmod__, __rdivmod__ = _binary(jnp.divmod)
-    __eq__, _ = _binary(jnp.equal)
-    __ne__, _ = _binary(jnp.not_equal)
-    __lt__, _ = _binary(jnp.less)
-    __le__, _ = _binary(jnp.less_equal)
-    __gt__, _ = _binary(jnp.greater)
-    __ge__, _ = _binary(jnp.greater_equal)
+    __eq__: Any = _binary(jnp.equal)[0]
+    __ne__: Any = _binary(jnp.not_equal)[0]
+    __lt__: Any = _binary(jnp.less)[0]
+    __le__: Any = _binary(jnp.less_equal)[0]
+    __gt__: Any = _binary(jnp.greater)[0]
+    __ge__: Any = _binary(jnp.greater_equal)[0]
     __hash__ = None  # type: ignore[assignment]
 
     __neg__ = _method(jnp.negative)

@@ -12,6 +12,7 @@ import jax
 from jax._src import core as _jax_core
 from jax._src.custom_batching import custom_vmap_p as custom_vmap_p
 from jax._src.lax import parallel as _parallel
+from jax.custom_derivatives import SymbolicZero
 from jax.extend import core as jax_core
 from jax.extend import source_info_util
 from jax.interpreters import ad
@@ -30,6 +31,9 @@ TraceTag = jax_core.TraceTag
 set_current_trace = jax_core.set_current_trace
 take_current_trace = jax_core.take_current_trace
 jaxpr_as_fun = jax_core.jaxpr_as_fun
+
+# from JAX 0.11 on another name of `Jaxpr`, which a type checker does not take for exported
+ClosedJaxpr = jax_core.ClosedJaxpr  # pyright: ignore[reportPrivateImportUsage]
 
 #: Inserted by `jax.shard_map` where a value that differs between devices meets one that does not.
 primitives_of_mapped_axes = (
@@ -59,7 +63,7 @@ def lift_to_trace_of(tracer: Any, value: Any) -> Any:
 
 def closed(jaxpr: Any) -> Any:
     """A jaxpr without free constants as a closed one; JAX 0.12 has one type for both."""
-    return jaxpr if hasattr(jaxpr, "consts") else jax_core.ClosedJaxpr(jaxpr, ())
+    return jaxpr if hasattr(jaxpr, "consts") else ClosedJaxpr(jaxpr, ())
 
 
 def call_again(fun: Any, *args: Any) -> Any:
@@ -87,6 +91,11 @@ def cotangents_and_logs(out: Any) -> tuple[list[Any], Any]:
 
 def is_zero_cotangent(x: Any) -> bool:
     return type(x) is ad.Zero
+
+
+def is_symbolic_zero(x: Any) -> bool:
+    """Whether x is what a user's rule is given, or returns, for a zero with `symbolic_zeros`."""
+    return type(x) is SymbolicZero
 
 
 def frames_of_current_operation() -> Iterator[tuple[CodeType, int]]:

@@ -25,6 +25,9 @@ class Log(ArrayMethods, LogSpaceValue):
 
     number: LogArray
 
+    # named here for type checkers, which give a dataclass an `==` of its own
+    __eq__ = ArrayMethods.__eq__
+
     def __init__(self, number: LogArray) -> None:
         """`number`: a LogArray of any shape."""
         object.__setattr__(self, "number", _nan_where_negative(number))

@@ -48,6 +48,9 @@ class LogArray(ArrayMethods, LogSpaceValue):
     _significand: jax.Array
     _exponent: jax.Array
 
+    # named here for type checkers, which give a dataclass an `==` of its own
+    __eq__ = ArrayMethods.__eq__
+
     def __init__(self, sign: ArrayLike, logabs: ArrayLike) -> None:
         if is_in_log_space(sign) or is_in_log_space(logabs):
             raise TypeError(

@@ -237,7 +237,7 @@ def absolute(graph: Graph, v: Value, plain: Form | None = None) -> Value:
     if v.operation == "conj" or v.operation == "neg":
         return absolute(graph, v.operands[0], plain)
     dtype = np.empty(0, v.dtype).real.dtype
-    if len(v.factors) > 1 or v.factors[0][0] is not v:
+    if v.is_product:
         factors, _ = merge(*(raised(absolute(graph, base).factors, e) for base, e in v.factors))
         return product(graph, factors, v.shape, dtype)
     if v.exponent is not None and v.is_complex:
@@ -263,7 +263,7 @@ def sign(graph: Graph, v: Value) -> Value:
     if v.is_complex:
         if v.operation == "sign":
             return v
-    elif len(v.factors) > 1 or v.factors[0][0] is not v:
+    elif v.is_product:
         signed = [(b, e) for b, e in v.factors if not b.nonnegative]
         if len(signed) == 1 and signed[0][1] == 1.0:
             return sign(graph, signed[0][0])

@@ -67,7 +67,7 @@ def _shared_shift(
     graph: Graph, x: Value, y: Value, function: Any
 ) -> tuple[tuple[Value, float], ...] | None:
     """exp(a - m) + exp(b - m) as (exp(a) + exp(b)) / exp(m)."""
-    if (len(x.factors) == 1 and x.factors[0][0] is x) or x.is_complex:
+    if not x.is_product or x.is_complex:
         return None
     of_y = {id(b): e for b, e in y.factors}
     shift = tuple((b, e) for b, e in x.factors if b.is_exponential and of_y.get(id(b)) == e)
@@ -285,7 +285,7 @@ def _quotient(graph: Graph, operation: Operation, *operands: Value) -> Value | N
 def _negative(graph: Graph, operation: Operation, x: Value) -> Value | None:
     if not x.is_float:
         return None
-    if x.is_log:
+    if x.antilog is not None:
         antilog = product(graph, raised(x.antilog.factors, -1.0), x.shape, x.dtype)
         return logarithm(graph, antilog, operation.plain((x,)), ("neg", (x,), None),
                          harmless=x.harmless)  # fmt: skip
@@ -297,7 +297,7 @@ def _negative(graph: Graph, operation: Operation, x: Value) -> Value | None:
         value.risky = x.risky
         if x.constant is not None:
             value.constant = -x.constant
-        if len(x.factors) > 1 or x.factors[0][0] is not x:
+        if x.is_product:
             minus = graph.constant(-1, x.shape, x.dtype)
             value.factors = ((minus, 1.0), *x.factors)
     return value

@@ -45,8 +45,8 @@ def contract(x: num.Scaled, y: num.Scaled, dimension_numbers: Any) -> num.Scaled
     bad = _anywhere(lax.gt(lax.add(spread_x, spread_y), np.int32(room)))
 
     def exponent_of_sums() -> jax.Array:
-        constants = [num.Scaled(lax.stop_gradient(v.significand), v.exponent) for v in (x, y)]
-        return num.dot_general(*constants, dimension_numbers).exponent
+        a, b = (num.Scaled(lax.stop_gradient(v.significand), v.exponent) for v in (x, y))
+        return num.dot_general(a, b, dimension_numbers).exponent
 
     e = lax.cond(bad, exponent_of_sums, lambda: top)
     r = lax.sub(top, e)
@@ -168,7 +168,7 @@ def _jvp(primals: Any, tangents: Any, *, numbers: Any) -> Any:
     if type(tangents[1]) is not ad.Zero:
         terms.append(scaled_dot_p.bind(a, tangents[1], *rest, numbers=numbers))
     if not terms:
-        return out, ad.Zero.from_primal_value(out)
+        return out, ad.Zero(jax.typeof(out).to_tangent_aval())
     return out, terms[0] if len(terms) == 1 else lax.add(*terms)
 
 

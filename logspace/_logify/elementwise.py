@@ -82,11 +82,9 @@ def _gather(graph: Graph, operation: Operation, v: Value, *indices: Value) -> Va
     if not _interesting(v):
         return None
 
-    def of_exponent(array: jax.Array, *positions: jax.Array) -> jax.Array:
+    def of_exponent(array: jax.Array, positions: jax.Array) -> jax.Array:
         # out of bounds the significand is nan, at exponent 0
-        return lax.gather(
-            array, *positions, **{**_gather_arguments(operation.params), "fill_value": 0}
-        )
+        return lax.gather(array, positions, **_gather_arguments(operation.params), fill_value=0)
 
     movement = Movement(operation.name, operation.key, operation.shape, operation.bind, of_exponent,
                         tuple(indices))  # fmt: skip
@@ -193,7 +191,7 @@ def convert(graph: Graph, v: Value, dtype: Any, bind: Any = None) -> Value:
             value.antilog = convert(graph, v.antilog, dtype)
         if v.exponent is not None and value.exponent is None:
             value.exponent = convert(graph, v.exponent, dtype)
-        if len(v.factors) > 1 or v.factors[0][0] is not v:
+        if v.is_product:
             value.factors = [(convert(graph, b, dtype), e) for b, e in v.factors]
     return value
 
@@ -230,7 +228,7 @@ def _real(graph: Graph, operation: Operation, v: Value) -> Value | None:
         return None
     if v.operation == "convert_element_type" and not v.operands[0].is_complex:
         return v.operands[0] if v.operands[0].dtype == operation.dtype else None
-    if v.is_log:
+    if v.antilog is not None:
         modulus = absolute(graph, v.antilog)
         return logarithm(graph, modulus, operation.plain((v,)), ("real", (v,), None),
                          harmless=v.harmless)  # fmt: skip
@@ -245,7 +243,7 @@ def _real(graph: Graph, operation: Operation, v: Value) -> Value | None:
 def _imag(graph: Graph, operation: Operation, v: Value) -> Value | None:
     if not v.is_float:
         return None
-    if v.is_log:
+    if v.antilog is not None:
         value, _ = graph.node("angle", (v.antilog,), dtype=operation.dtype,
                               plain=operation.plain((v,)))  # fmt: skip
         return value
@@ -276,7 +274,7 @@ def conjugate(graph: Graph, v: Value, plain: Form | None = None) -> Value:
         value.risky, value.positive, value.harmless = v.risky, v.positive, v.harmless
         if v.antilog is not None:
             value.antilog = conjugate(graph, v.antilog)
-        if len(v.factors) > 1 or v.factors[0][0] is not v:
+        if v.is_product:
             value.factors = [(conjugate(graph, b), e) for b, e in v.factors]
     return value
 
@@ -310,7 +308,7 @@ def _complex(graph: Graph, operation: Operation, x: Value, y: Value) -> Value | 
         factors, _ = merge(modulus.factors, phase.factors)
         antilog = product(graph, factors, operation.shape, operation.dtype)
         return logarithm(graph, antilog, plain, ("complex", (x, y), None), harmless=False)
-    if x.is_log:
+    if x.antilog is not None:
         phase, _ = graph.node("turn", (y,), dtype=operation.dtype, plain=plainly(_unit_phase, y))
         phase.positive = True
         modulus = convert(graph, x.antilog, operation.dtype)

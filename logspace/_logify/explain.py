@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.extend.core import Literal
 
 from .jaxprs import binder, called, name_of_call, opened
@@ -71,7 +72,7 @@ def explain(fn: Callable[..., Any]) -> Callable[..., Explanation]:
 
     def explained(*args: Any, **kwargs: Any) -> Explanation:
         trace = Trace(fn, args, kwargs)
-        if any(isinstance(a, jax.core.Tracer) for a in trace.arrays):
+        if any(isinstance(a, Tracer) for a in trace.arrays):
             raise TypeError(
                 "`explain` evaluates the function and needs concrete arrays; it was called with "
                 "traced ones. Call it outside jit, grad and vmap."

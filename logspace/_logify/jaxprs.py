@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
+from jax.extend.core import Jaxpr, Literal, jaxpr_as_fun
+
+from .._compat import ClosedJaxpr
 
 
 def opened(jaxpr: Any) -> tuple[Any, Sequence[Any]]:

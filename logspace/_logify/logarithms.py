@@ -162,8 +162,8 @@ def plus_one(graph: Graph, v: Value) -> Value:
 def _expm1(graph: Graph, operation: Operation, r: Value) -> Value | None:
     if not r.is_float:
         return None
-    if r.is_log:
-        antilog = r.antilog
+    antilog = r.antilog
+    if antilog is not None:
         core = antilog.operands[0] if antilog.operation == "guard" else antilog
         if core.operation == "plus_one":
             graph.note("cancelled", "expm1 meets log1p")
@@ -218,7 +218,7 @@ def _log2(graph: Graph, operation: Operation, v: Value) -> Value | None:
 def _exp2(graph: Graph, operation: Operation, r: Value) -> Value | None:
     if not r.is_float:
         return None
-    if r.is_log:
+    if r.antilog is not None:
         factors, _ = power_factors(graph, r.antilog, _LN2)
         factors, _ = merge(factors)
         graph.note("cancelled", "exp2 meets a logarithm")
@@ -241,12 +241,12 @@ def _exp2(graph: Graph, operation: Operation, r: Value) -> Value | None:
 def _logistic(graph: Graph, operation: Operation, r: Value) -> Value | None:
     if not r.is_float:
         return None
-    if r.is_log:
-        p = _odds_of(r.antilog)
+    antilog = r.antilog
+    if antilog is not None:
+        p = _odds_of(antilog)
         if p is not None:
             graph.note("cancelled", "logistic meets logit")
             return p
-        antilog = r.antilog
 
         def of_number(x: num.Scaled) -> num.Scaled:
             one = num.from_linear(lax.full_like(x.significand, 1))

@@ -86,7 +86,7 @@ def move(graph: Graph, v: Value, movement: Movement) -> Value:
             value.exponent = move(graph, v.exponent, movement)
         if v.antilog is not None:
             value.antilog = move(graph, v.antilog, movement)
-        if not (len(v.factors) == 1 and v.factors[0][0] is v):
+        if v.is_product:
             value.factors = [(move(graph, base, movement), e) for base, e in v.factors]
     return value
 
@@ -151,28 +151,23 @@ def without_axes(graph: Graph, v: Value, axes: Sequence[int]) -> Value | None:
     if v.operation == "constant":
         shape = [n for i, n in enumerate(v.shape) if i not in axes]
         return graph.constant(v.constant, shape, v.dtype)
-    if is_pushed(v):
-        # the repetition was pushed inside
-        inner = [without_axes(graph, o, axes) for o in v.operands]
-        if any(o is None for o in inner):
-            return None
-    else:
-        root, placement = placement_of(v)
-        if any(p in axes for p in placement if p is not None):
-            return None
     kept = [i for i in range(v.ndim) if i not in axes]
     shape = tuple(v.shape[i] for i in kept)
     if is_pushed(v):
+        # the repetition was pushed inside
+        inner = [without_axes(graph, o, axes) for o in v.operands]
+        operands = [o for o in inner if o is not None]
+        if len(operands) < len(inner):
+            return None
         first = tuple(slice(None) if i in kept else 0 for i in range(v.ndim))
 
         def take(array: jax.Array) -> jax.Array:
             return array[first]
 
-        operands = [without_axes(graph, o, axes) for o in v.operands]
         form = Movement("without_axes", tuple(axes), shape, take)
         value, new = graph.node(
             v.operation,
-            operands,  # type: ignore[arg-type]
+            operands,
             v.params,
             shape=shape,
             dtype=v.dtype,
@@ -184,6 +179,9 @@ def without_axes(graph: Graph, v: Value, axes: Sequence[int]) -> Value | None:
             if v.operation == "exp":
                 value.exponent = operands[0]
         return value
+    root, placement = placement_of(v)
+    if any(p in axes for p in placement if p is not None):
+        return None
     renumbered = [None if p is None else kept.index(p) for p in placement]
     return view(graph, root, renumbered, shape)
 

@@ -30,7 +30,7 @@ def _sum(graph: Graph, operation: Operation, v: Value) -> Value | None:
     axes = tuple(operation.params["axes"])
     if not axes:
         return v
-    if v.is_log:
+    if v.antilog is not None:
         antilog = product_along(graph, v.antilog, axes, operation.shape)
         return logarithm(graph, antilog, operation.plain((v,)), ("reduce_sum", (v,), axes),
                          harmless=v.harmless, shape=operation.shape)  # fmt: skip
@@ -58,7 +58,7 @@ def _contains_one(v: Value, axes: Sequence[int]) -> bool:
 
 def _split(graph: Graph, v: Value, axes: Sequence[int]) -> tuple[list[Any], Value]:
     """The exponential factors that do not depend on the axes, and the product of the others."""
-    if len(v.factors) == 1 and v.factors[0][0] is v:
+    if not v.is_product:
         return [], v
     outside, inside = [], []
     for base, e in v.factors:
@@ -335,6 +335,7 @@ def _weighted_sum_of_logs(
         view(graph, v, [at[d] for d in range(v.ndim)], shape) for v, at in ((x, at_x), (y, at_y))
     ]
     log, weight = wide if x.is_log else wide[::-1]
+    assert log.antilog is not None
     powers = tuple((array_power(graph, base, e, weight), 1.0) for base, e in log.antilog.factors)
     factors, _ = merge(powers)
     terms = product(graph, factors, shape, operation.dtype)

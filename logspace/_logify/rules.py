@@ -6,19 +6,20 @@ of them), or None where it has nothing to add; the default then applies. No prim
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from .value import PLAIN, Form, Graph, Value
 
 Rule = Callable[..., "Value | list[Value] | None"]
+_R = TypeVar("_R", bound=Rule)
 
 RULES: dict[str, Rule] = {}
 
 
-def rule(*names: str) -> Callable[[Rule], Rule]:
+def rule(*names: str) -> Callable[[_R], _R]:
     """Register a rule for primitives by name."""
 
-    def register(function: Rule) -> Rule:
+    def register(function: _R) -> _R:
         for name in names:
             RULES[name] = function
         return function

@@ -17,6 +17,10 @@ class Trace:
     numbers and NumPy arrays included, is what the function sees itself.
     """
 
+    #: The structure of the result, and its leaves that are not arrays.
+    _out_tree: Any
+    _out: list[Any]
+
     def __init__(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> None:
         leaves, tree = jax.tree.flatten((args, kwargs))
         places = [i for i, x in enumerate(leaves) if isinstance(x, jax.Array)]

@@ -21,6 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.core import Tracer
 
 from .. import _numerics as num
 
@@ -108,6 +109,11 @@ class Value:
     def factors(self, factors: "Sequence[tuple[Value, float]]") -> None:
         if len(factors) <= _MOST_FACTORS:
             self._factors = tuple(factors)
+
+    @property
+    def is_product(self) -> bool:
+        """Whether its factors are other values than itself."""
+        return [base for base, _ in self.factors] != [self]
 
     @property
     def is_exponential(self) -> bool:
@@ -214,7 +220,7 @@ class Graph:
         """
         aval = jax.typeof(array)
         key = None
-        if constant and not isinstance(array, jax.core.Tracer) and _is_numpy(aval.dtype):
+        if constant and not isinstance(array, Tracer) and _is_numpy(aval.dtype):
             if aval.size <= _SMALL:
                 content = np.asarray(array)
                 key = ("content", aval.shape, content.dtype.name, content.tobytes())
@@ -227,7 +233,7 @@ class Graph:
         value.results[PLAIN] = array
         if value.is_float:
             value.forms[NUMBER] = plainly(num.from_linear, value)
-        if constant and not isinstance(array, jax.core.Tracer) and aval.shape == ():
+        if constant and not isinstance(array, Tracer) and aval.shape == ():
             if _is_numpy(aval.dtype):
                 value.constant = np.asarray(array)[()]
                 _facts_of_constant(value)

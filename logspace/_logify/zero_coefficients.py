@@ -64,6 +64,7 @@ def masked_product(graph: Graph, operation: Any, log: Value, c: Value) -> Form:
                 slope = here if slope is None else lax.add(slope, here)
             term = term if e == 1.0 else lax.mul(term, lax.full_like(term, e))
             total = term if total is None else lax.add(total, term)
+        assert total is not None
         result = lax.mul(c, total)
         return result if slope is None else lax.add(result, slope)
 

@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.custom_derivatives import SymbolicZero, custom_vjp_primal_tree_values
+from jax.custom_derivatives import custom_vjp_primal_tree_values
 
 from .. import _compat as compat
 from .. import _numerics as num
@@ -162,7 +162,7 @@ def _exponent(x: Any) -> Any:
 def _incoming_cotangent(cotangent: Any, exponent: Any, symbolic_zeros: bool) -> Any:
     """The cotangent of a number: that of its significand, divided by 2**exponent."""
     ct = cotangent if exponent is None else cotangent._significand
-    if type(ct) is SymbolicZero:
+    if compat.is_symbolic_zero(ct):
         if symbolic_zeros:
             return ct
         if ct.aval.dtype == jax.dtypes.float0:
@@ -173,7 +173,7 @@ def _incoming_cotangent(cotangent: Any, exponent: Any, symbolic_zeros: bool) -> 
 
 def _outgoing_cotangent(cotangent: Any, exponent: Any) -> Any:
     """The cotangent of an operand's significand; a LogArray's exponent has none."""
-    zero = compat.is_zero_cotangent(cotangent) or type(cotangent) is SymbolicZero
+    zero = compat.is_zero_cotangent(cotangent) or compat.is_symbolic_zero(cotangent)
     if cotangent is None or zero or getattr(cotangent, "dtype", None) == jax.dtypes.float0:
         return None
     if isinstance(cotangent, Log):

@@ -26,15 +26,17 @@ def psum(x: Scaled, axes: Any, groups: Any) -> Scaled:
         return lax.pmax(e, axes, axis_index_groups=groups)
 
     room = num.format_of(x.significand.dtype).room
-    e = num.sum_exponent(*map(largest, num.term_exponents(x)), room)
+    all_terms, live_terms = map(largest, num.term_exponents(x))
+    e = num.sum_exponent(all_terms, live_terms, room)
     return num.tidy(lax.psum(num.shift_to(x, e), axes, axis_index_groups=groups), e)
 
 
 def extremum(x: Scaled, axes: Any, groups: Any, largest: bool) -> Scaled:
     """The extremum over devices; ties share the derivative, as along an axis."""
-    over = num.Reduction(
-        *(partial(f, axis_name=axes, axis_index_groups=groups) for f in _REDUCTIONS), lambda a: a
+    maximum, minimum, total = (
+        partial(f, axis_name=axes, axis_index_groups=groups) for f in _REDUCTIONS
     )
+    over = num.Reduction(maximum, minimum, total, lambda a: a)
     return num.extremum_over(x, over, largest)
 
 

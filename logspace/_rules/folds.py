@@ -6,8 +6,9 @@ from typing import Any
 
 import jax
 from jax import lax
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.extend.core import jaxpr_as_fun
 
+from .._compat import ClosedJaxpr
 from .._log_array import unwrap, wrap
 from .._numerics import Scaled
 from .._quaxify import quaxify

@@ -6,10 +6,10 @@ the Log of a power. What is not listed here reads the plain value of the logarit
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import quax
 from jax import lax
+from jax.core import Tracer
 from jax.extend.core import Primitive
 from jax.typing import ArrayLike
 
@@ -48,7 +48,7 @@ _of_pair(lax.sub_p, num.divide)
 
 def _multiple(log: Log, factor: Any) -> Log:
     x = _number(log)
-    static = None if isinstance(factor, jax.core.Tracer) or jnp.ndim(factor) else complex(factor)
+    static = None if isinstance(factor, Tracer) or jnp.ndim(factor) else complex(factor)
     if static is not None and static.imag == 0 and static.real.is_integer():
         if abs(static.real) <= 64:
             shape = jnp.broadcast_shapes(log.shape, jnp.shape(factor))

@@ -35,9 +35,9 @@ unary(*if_present("one_minus_square"))(one_minus_square)
 
 def polynomial(x: Scaled, *coefficients: Scaled, **unrolling: Any) -> Scaled:
     """Horner's scheme; coefficients from the lowest power up, as the primitive has them."""
-    x, *coefficients = broadcast(x, *coefficients)
-    out = coefficients[-1]
-    for coefficient in reversed(coefficients[:-1]):
+    x, *rising = broadcast(x, *coefficients)
+    out = rising[-1]
+    for coefficient in reversed(rising[:-1]):
         out = num.add(num.multiply(out, x), coefficient)
     return out
 

@@ -6,7 +6,7 @@ elements of different exponents are taken in bands.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import jax.numpy as jnp
 import numpy as np
@@ -67,7 +67,7 @@ def with_zero_exponent(out: Sequence[Any]) -> list[Any]:
     ]
 
 
-def refuse(primitive: Primitive, why: str = "not linear") -> Any:
+def refuse(primitive: Primitive, why: str = "not linear") -> NoReturn:
     raise TypeError(
         f"A custom derivative rule applied the primitive `{primitive.name}` to a tangent, which is "
         f"{why}. The rule of a `jax.custom_jvp` function must be linear in its tangents: "

@@ -124,7 +124,8 @@ def _together(positions: Callable[[int], Sequence[int]]) -> Callable[..., Any]:
             return primitive.bind(*operands, **params)
 
         pairs = _pair_up([lift(values[i]) for i in where])
-        return Tangent([bind(cs) for cs, _ in pairs], [ks and bind(ks) for _, ks in pairs])
+        exponents = [None if ks is None else bind(ks) for _, ks in pairs]
+        return Tangent([bind(cs) for cs, _ in pairs], exponents)
 
     return rule
 

@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.custom_derivatives import SymbolicZero, zero_from_primal
+from jax.custom_derivatives import zero_from_primal
 
 from .. import _compat as compat
 from .. import _numerics as num
@@ -91,7 +91,7 @@ def incoming(primal: Any, tangent: Any, symbolic_zeros: bool) -> Any:
         cs, ks = [tangent._significand], [primal._exponent]
     elif isinstance(primal, Tangent):
         cs, ks = tangent.coefficients, primal.exponents
-    if all(type(c) is SymbolicZero for c in cs):
+    if all(compat.is_symbolic_zero(c) for c in cs):
         aval = cs[0].aval
         if symbolic_zeros:
             return cs[0]
@@ -101,7 +101,7 @@ def incoming(primal: Any, tangent: Any, symbolic_zeros: bool) -> Any:
 
 
 def _instantiated(c: Any) -> Any:
-    return jnp.zeros(c.aval.shape, c.aval.dtype) if type(c) is SymbolicZero else c
+    return jnp.zeros(c.aval.shape, c.aval.dtype) if compat.is_symbolic_zero(c) else c
 
 
 def outgoing(primal: Any, tangent: Any) -> Any:
@@ -109,7 +109,7 @@ def outgoing(primal: Any, tangent: Any) -> Any:
     from .._log_array import LogArray, wrap
     from .linear import lift
 
-    symbolic = type(tangent) is SymbolicZero or compat.is_zero_cotangent(tangent)
+    symbolic = compat.is_symbolic_zero(tangent) or compat.is_zero_cotangent(tangent)
     if symbolic or getattr(tangent, "dtype", None) == jax.dtypes.float0:
         return jax.tree.map(_symbolic_zero, primal)
     if isinstance(primal, LogArray):

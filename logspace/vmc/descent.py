@@ -120,10 +120,10 @@ _evaluate = eqx.filter_jit(evaluate)
 class _Shifts(NamedTuple):
     """What a step takes from the settings: traced, so that other values compile nothing."""
 
-    rate: jax.Array
-    relative_shift: jax.Array
-    shift: jax.Array
-    width_floor: jax.Array
+    rate: jax.Array | np.ndarray
+    relative_shift: jax.Array | np.ndarray
+    shift: jax.Array | np.ndarray
+    width_floor: jax.Array | np.ndarray
 
 
 def _shifts(settings: Settings) -> _Shifts:
@@ -154,13 +154,14 @@ def _step(
 
 
 def _update(metric: jax.Array, force: Forces, trainable: jax.Array, shifts: _Shifts) -> jax.Array:
-    return shifts.rate * stochastic_reconfiguration(
+    step = stochastic_reconfiguration(
         metric,
         force.mean,
         relative_shift=shifts.relative_shift,
         shift=shifts.shift,
         trainable=trainable,
     )
+    return step * shifts.rate
 
 
 def _width(energy: Estimate, shifts: _Shifts) -> jax.Array:
@@ -224,13 +225,13 @@ def descend(
 
 
 def _in_batches(
-    evaluate: Callable[[jax.Array], Any], configurations: jax.Array, batches: int
+    evaluate: Callable[[jax.Array], Any], configurations: jax.Array | np.ndarray, batches: int
 ) -> Any:
     """The results of `batches` calls along the axis of samples, joined.
 
     On the host: a program for every number of batches would cost more than the copies.
     """
-    parts = [evaluate(part) for part in np.split(np.asarray(configurations), batches, 1)]
+    parts = [evaluate(jnp.asarray(x)) for x in np.split(np.asarray(configurations), batches, 1)]
     return jax.tree.map(lambda *leaves: np.concatenate(leaves, 1), *parts)
 
 
@@ -334,7 +335,7 @@ def log_evaluate_widely(
     log_amplitude: usual.LogAmplitude,
     parameters: jax.Array,
     operator: Operator,
-    configurations: jax.Array,
+    configurations: jax.Array | np.ndarray,
     batches: int,
 ) -> usual.LogEvaluation:
     """`log_evaluate` of configurations (chains, samples, sites), in batches of samples."""

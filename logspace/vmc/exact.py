@@ -122,12 +122,11 @@ def lowest_state(
         values, states = np.linalg.eigh(tridiagonal)
         converged = abs(values[0] - energy) <= tolerance * abs(values[0])
         energy = values[0]
-        if converged or size < 1e-10 * np.abs(values).max():
+        complete = len(diagonal) == space.size
+        if converged or complete or size < 1e-10 * np.abs(values).max():
             return float(energy), known.T @ states[:, 0]
         beside.append(size)
         vectors.append(new / size)
-    if len(diagonal) == space.size:
-        return float(energy), known.T @ states[:, 0]
     raise RuntimeError(f"No convergence within {iterations} iterations; allow more.")
 
 
@@ -137,7 +136,7 @@ def full_energy(amplitude: Callable[[jax.Array], ls.LogArray], space: Sector) ->
     A plain scalar. Its derivatives by `jax.grad` in whatever `amplitude` closes over are right at
     nodes.
     """
-    psi = jax.vmap(amplitude)(space.configurations)
+    psi = jax.vmap(amplitude)(jnp.asarray(space.configurations))
     h_psi = (space.elements * psi[space.columns]).sum(1)
     return ((psi.conj() * h_psi).sum() / ls.abs2(psi).sum()).to_linear().real
 

@@ -2,14 +2,15 @@
 
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 
 
 def stochastic_reconfiguration(
     metric: jax.Array,
     forces: jax.Array,
     *,
-    relative_shift: float = 1e-3,
-    shift: float = 1e-4,
+    relative_shift: ArrayLike = 1e-3,
+    shift: ArrayLike = 1e-4,
     trainable: jax.Array | None = None,
 ) -> jax.Array:
     """The step ``-(S + shifts)^-1 F`` for real parameters.
