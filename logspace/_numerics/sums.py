@@ -68,7 +68,7 @@ def shift_to(x: Scaled, e: jax.Array) -> jax.Array:
 _OFFSET = np.int32(2**28 + 2**23)
 
 
-def _keys(x: Scaled) -> jax.Array:
+def exponent_keys(x: Scaled) -> jax.Array:
     """Positive integers in the order of the terms' true exponents, to a multiple of 4 below them,
     odd for live terms; 0 for infinities and nans.
 
@@ -88,9 +88,22 @@ def _largest_key(keys: jax.Array, axes: tuple[int, ...]) -> jax.Array:
     return lax.bitcast_convert_type(lax.reduce_max(floats, axes), np.int32)
 
 
-def _exponent_of_key(key: jax.Array) -> jax.Array:
+def exponent_of_key(key: jax.Array) -> jax.Array:
+    """A multiple of 4, at most 3 below the exponent that gave the key; `_IGNORED` for 0."""
     quarter = lax.sub(lax.shift_right_logical(key, np.int32(1)), _OFFSET)
     return select(lax.le(key, np.int32(1)), _IGNORED, lax.shift_left(quarter, np.int32(2)))
+
+
+def is_live_key(keys: jax.Array) -> jax.Array:
+    return lax.eq(lax.bitwise_and(keys, np.int32(1)), np.int32(1))
+
+
+def largest_exponents(keys: jax.Array, axes: tuple[int, ...]) -> tuple[jax.Array, jax.Array]:
+    """The largest exponents of the finite and of the live terms along axes, to a multiple of 4
+    below; `_IGNORED` where there is none."""
+    of_all = _largest_key(keys, axes)
+    of_live = _largest_key(select(is_live_key(keys), keys, np.int32(0)), axes)
+    return exponent_of_key(of_all), exponent_of_key(of_live)
 
 
 def sum(x: Scaled, axes: Sequence[int]) -> Scaled:  # noqa: A001 - the name of the operation
@@ -102,12 +115,7 @@ def sum(x: Scaled, axes: Sequence[int]) -> Scaled:  # noqa: A001 - the name of t
     if np.prod([x.significand.shape[a] for a in axes], dtype=int) == 0:
         s = lax.reduce_sum(x.significand, axes)
         return Scaled(s, zero_exponent(s))
-    keys = _keys(x)
-    odd = lax.eq(lax.bitwise_and(keys, np.int32(1)), np.int32(1))
-    all_terms, live_terms = (
-        _exponent_of_key(_largest_key(k, axes)) for k in (keys, select(odd, keys, np.int32(0)))
-    )
-    e = sum_exponent(all_terms, live_terms, room)
+    e = sum_exponent(*largest_exponents(exponent_keys(x), axes), room)
     kept = tuple(a for a in range(x.significand.ndim) if a not in axes)
     shift = lax.sub(x.exponent, lax.broadcast_in_dim(e, x.significand.shape, kept))
     # The kernel of the sum would take the scaling in, but cannot form powers of two: these would be
