@@ -1,6 +1,7 @@
 """Numbers that live in log space, with derivatives that are exact at zero."""
 
 from . import _rules as _rules
+from . import linalg as linalg
 from ._construct import from_linear as from_linear
 from ._construct import from_log as from_log
 from ._construct import full as full

@@ -9,8 +9,8 @@ from typing import Any
 from jax import lax
 
 from .. import _numerics as num
+from ..linalg._determinant import determinant, determinant_of_plain
 from .algebra import absolute, antilog_of, guard, logarithm, product, sign
-from .determinant import determinant, determinant_of_plain
 from .logarithms import plus_one
 from .movement import broadcast_to
 from .rules import RULES, Operation
