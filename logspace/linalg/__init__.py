@@ -5,4 +5,5 @@ derivatives are exact where a determinant vanishes.
 """
 
 from ._interface import det as det
+from ._interface import pfaffian as pfaffian
 from ._interface import slogdet as slogdet

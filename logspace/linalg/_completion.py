@@ -16,13 +16,14 @@ they stand in.
 Everything here is constant: none of it is differentiated.
 """
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.custom_derivatives import SymbolicZero
 
 from .. import _numerics as num
 from .._numerics.scaled import exponent_bits, magnitude, power_of_two
@@ -69,8 +70,8 @@ def factorise(a: jax.Array) -> tuple[Factors, Value]:
     lu, pivots, permutation = lax.linalg.lu(a)
     u = _diagonal(lu)
     swaps = jnp.sum(pivots != jnp.arange(n, dtype=pivots.dtype), -1)
-    parity = _parity(swaps, a.dtype)
-    value = _product(u, parity)
+    parity = parity_of(swaps, a.dtype)
+    value = product_of(u, parity)
     # Growth of the elements, measured against the first column: a suspicion, which costs nothing
     # where it is unfounded but a second look.
     top = jnp.max(jnp.abs(u), -1)
@@ -83,16 +84,16 @@ def factorise(a: jax.Array) -> tuple[Factors, Value]:
 def _has_grown(a: jax.Array, lu: jax.Array) -> jax.Array:
     """Whether elimination has cost more than three digits, or left the range of floats."""
     f = num.format_of(a.dtype)
-    largest = _largest(a)
-    grown = ~(_largest(jnp.triu(lu)) <= largest * np.array(2.0**10, f.real))
+    largest = largest_of(a)
+    grown = ~(largest_of(jnp.triu(lu)) <= largest * np.array(2.0**10, f.real))
     bound = 2.0 ** (f.bias * 0.75)
     return (grown | (largest > bound) | (largest < 1 / bound)) & (largest > 0)
 
 
 def _value_by_svd(a: jax.Array) -> Value:
-    unit, k = _unit(_largest(a))
+    unit, k = unit_of(largest_of(a))
     u, s, vh = jnp.linalg.svd(a * unit[..., None, None].astype(a.dtype), full_matrices=False)
-    value = _product(s.astype(a.dtype), _phase_of(u @ vh))
+    value = product_of(s.astype(a.dtype), _phase_of(u @ vh))
     return Value(value.significand, value.exponent + a.shape[-1] * k)
 
 
@@ -102,7 +103,7 @@ _repaired_value = repaired(_has_grown, lambda a, lu: _value_by_svd(a))
 def frame_of(a: jax.Array, factors: Factors, exponent: jax.Array, q: int) -> Frame:
     """The expansion of det about a to order q, in units of 2**exponent."""
     frame = _frame_by_lu(factors, exponent, q)
-    size = _largest(frame.x)
+    size = largest_of(frame.x)
     # what the error of a cofactor may lose to hidden ranks, before the decomposition that hides none
     bound = 2.0**13 if num.format_of(a.dtype).mantissa_bits > 30 else 2.0**8
     return _frame_repair(q)(~(size <= bound), frame, (a, exponent))
@@ -121,7 +122,7 @@ def _frame_by_lu(factors: Factors, exponent: jax.Array, q: int) -> Frame:
     n, dtype = lu.shape[-1], lu.dtype
     u = _diagonal(lu)
     size = jnp.abs(u)
-    unit, k = _unit(jnp.max(size, -1))
+    unit, k = unit_of(jnp.max(size, -1))
     u = u * unit[..., None].astype(dtype)
     size = size * unit[..., None]
     largest = jnp.max(size, -1, keepdims=True)
@@ -150,14 +151,14 @@ def _frame_by_lu(factors: Factors, exponent: jax.Array, q: int) -> Frame:
     picked = c[..., None] * jnp.take_along_axis(xz, smallest[..., None], -2)
     on_small_diagonal = np.eye(q, dtype=bool)
     g = jnp.where(on_small_diagonal, (picked_u / picked_lifted)[..., None], -picked[..., n:])
-    whole = _product(lifted, parity)
+    whole = product_of(lifted, parity)
     det_b = num.to_linear(num.Scaled(whole.significand, whole.exponent + n * k - exponent))
     return Frame(xz, picked[..., :n], rows, g, det_b, unit)
 
 
 def _frame_by_svd(a: jax.Array, exponent: jax.Array, q: int) -> Frame:
     n, dtype = a.shape[-1], a.dtype
-    unit, k = _unit(_largest(a))
+    unit, k = unit_of(largest_of(a))
     u, s, vh = jnp.linalg.svd(a * unit[..., None, None].astype(dtype), full_matrices=False)
     top = jnp.where(s[..., :1] > 0, s[..., :1], 1)
     lifted = jnp.where(np.arange(n) >= n - q, top, s)
@@ -169,7 +170,7 @@ def _frame_by_svd(a: jax.Array, exponent: jax.Array, q: int) -> Frame:
     c = ((top - small)[..., None]).astype(dtype)
     scale = top[..., None].astype(dtype)
     g = jnp.where(np.eye(q, dtype=bool), (small / top)[..., None], 0).astype(dtype)
-    whole = _product(lifted.astype(dtype), _phase_of(u @ vh))
+    whole = product_of(lifted.astype(dtype), _phase_of(u @ vh))
     det_b = num.to_linear(num.Scaled(whole.significand, whole.exponent + n * k - exponent))
     return Frame(
         jnp.concatenate([x, v[..., n - q :] / scale], -1),
@@ -181,7 +182,7 @@ def _frame_by_svd(a: jax.Array, exponent: jax.Array, q: int) -> Frame:
     )
 
 
-def _product(u: jax.Array, factor: jax.Array) -> Value:
+def product_of(u: jax.Array, factor: jax.Array) -> Value:
     """factor * prod(u), with small u measured at eps times the largest.
 
     The scale of a vanishing pivot is then no smaller than rounding leaves it, so that derivatives
@@ -205,14 +206,30 @@ def _product(u: jax.Array, factor: jax.Array) -> Value:
     )
 
 
-def _unit(size: jax.Array) -> tuple[jax.Array, jax.Array]:
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def zero_of_last_order(refusal: str, a: jax.Array) -> jax.Array:
+    """Zeros like a: the point to expand at, where the expansion has no further order to offer."""
+    return jnp.zeros_like(a)
+
+
+def _zero_of_last_order_jvp(refusal: str, primals: Any, tangents: Any) -> Any:
+    (a,) = primals
+    if not isinstance(tangents[0], SymbolicZero):
+        raise NotImplementedError(f"{refusal} {a.shape[-1]} x {a.shape[-1]}.")
+    return jnp.zeros_like(a), jnp.zeros_like(a)
+
+
+zero_of_last_order.defjvp(_zero_of_last_order_jvp, symbolic_zeros=True)
+
+
+def unit_of(size: jax.Array) -> tuple[jax.Array, jax.Array]:
     """A power of two that brings a size near 1, and minus its exponent."""
     f = num.format_of(size.dtype)
     k = jnp.clip(exponent_bits(size), -f.bias + 2, f.bias - 2)
     return power_of_two(-k, size.dtype), k
 
 
-def _largest(a: jax.Array) -> jax.Array:
+def largest_of(a: jax.Array) -> jax.Array:
     return jnp.max(jnp.abs(a), (-2, -1))
 
 
@@ -226,8 +243,8 @@ def _phase_of(unitary: jax.Array) -> jax.Array:
     u = _diagonal(lu)
     swaps = jnp.sum(pivots != jnp.arange(u.shape[-1], dtype=pivots.dtype), -1)
     phase = jnp.prod(u / jnp.abs(u), -1)
-    return phase * _parity(swaps, u.dtype)
+    return phase * parity_of(swaps, u.dtype)
 
 
-def _parity(swaps: jax.Array, dtype: Any) -> jax.Array:
+def parity_of(swaps: jax.Array, dtype: Any) -> jax.Array:
     return (1 - 2 * (swaps % 2)).astype(dtype)

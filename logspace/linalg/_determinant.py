@@ -17,11 +17,16 @@ from jax.custom_derivatives import SymbolicZero
 
 from .. import _numerics as num
 from .._numerics.scaled import exponent_bits, magnitude, power_of_two
-from ._completion import Factors, Frame, Value, factorise, frame_of
+from ._completion import Factors, Frame, Value, factorise, frame_of, zero_of_last_order
 from ._equilibration import equilibrate
 
 #: Up to this size the determinant is written out where derivatives beyond the second are asked for.
 _WRITTEN_OUT = 4
+
+_REFUSAL = (
+    "Derivatives of a determinant are available to third order, and to every order for matrices up "
+    f"to {_WRITTEN_OUT} x {_WRITTEN_OUT}; this is the fourth derivative for"
+)
 
 
 def determinant(x: num.Scaled) -> num.Scaled:
@@ -31,7 +36,7 @@ def determinant(x: num.Scaled) -> num.Scaled:
         return _small(x)
     plain, rows, columns = equilibrate(x)
     out = _of_plain(plain)
-    return num.tidy(out.significand, out.exponent + _total(rows, columns))
+    return num.tidy(out.significand, out.exponent + total_of_exponents(rows, columns))
 
 
 def determinant_of_plain(a: jax.Array) -> num.Scaled:
@@ -39,7 +44,7 @@ def determinant_of_plain(a: jax.Array) -> num.Scaled:
     return determinant(num.from_linear(a)) if a.shape[-1] <= 2 else _of_plain(a)
 
 
-def _total(*exponents: jax.Array) -> jax.Array:
+def total_of_exponents(*exponents: jax.Array) -> jax.Array:
     """The sum of all exponents along the last axis, saturated: int32 would overflow."""
     both = jnp.concatenate(exponents, -1)
     high, low = both >> 15, both & (2**15 - 1)
@@ -189,7 +194,7 @@ def _adjugate_second_change(
     else:
         factors, _ = factorise(fixed)
         frame = frame_of(fixed, factors, exponent, q=3)
-        start, model = _last_order(a), lambda m: _to_third_order(m, frame)
+        start, model = zero_of_last_order(_REFUSAL, a), lambda m: _to_third_order(m, frame)
 
     def adjugate(m: jax.Array) -> jax.Array:
         holomorphic = jnp.issubdtype(m.dtype, jnp.complexfloating)
@@ -200,25 +205,6 @@ def _adjugate_second_change(
         return jax.jvp(adjugate, (m,), (d,))[1]
 
     return jax.jvp(change, (start,), (e,))[1]
-
-
-@jax.custom_jvp
-def _last_order(a: jax.Array) -> jax.Array:
-    """Zero, the point to expand at; the expansion has no further order to offer."""
-    return jnp.zeros_like(a)
-
-
-def _last_order_jvp(primals: Any, tangents: Any) -> Any:
-    if not isinstance(tangents[0], SymbolicZero):
-        raise NotImplementedError(
-            "Derivatives of a determinant are available to third order, and to every order for "
-            f"matrices up to {_WRITTEN_OUT} x {_WRITTEN_OUT}; this is the fourth derivative for "
-            f"{primals[0].shape[-1]} x {primals[0].shape[-1]}."
-        )
-    return _last_order(primals[0]), jnp.zeros_like(primals[0])
-
-
-_last_order.defjvp(_last_order_jvp, symbolic_zeros=True)
 
 
 def _to_third_order(m: jax.Array, frame: Frame) -> jax.Array:

@@ -23,9 +23,26 @@ _ITERATIONS = 30
 
 def equilibrate(x: num.Scaled) -> tuple[jax.Array, jax.Array, jax.Array]:
     """The plain matrix and the exponents (..., m) of its rows and (..., n) of its columns."""
+    rows, columns = _scaling(x)
+    shift = x.exponent - rows[..., :, None] - columns[..., None, :]
+    return num.scale_by(x.significand, shift), rows, columns
+
+
+def equilibrate_congruently(x: num.Scaled) -> tuple[jax.Array, jax.Array]:
+    """The same with one exponent for a row and its column: for matrices with |x| symmetric.
+
+    An entry and its mirror image are at most 1 in the other scaling, and so is their mean here.
+    """
+    rows, columns = _scaling(x)
+    both = (rows + columns) >> 1
+    shift = x.exponent - both[..., :, None] - both[..., None, :]
+    return num.scale_by(x.significand, shift), both
+
+
+def _scaling(x: num.Scaled) -> tuple[jax.Array, jax.Array]:
     if 0 in x.exponent.shape:
         zeros = jnp.zeros_like(x.exponent)
-        return x.significand, zeros[..., :, :1].sum(-1), zeros[..., :1, :].sum(-2)
+        return zeros[..., :, :1].sum(-1, dtype=np.int32), zeros[..., :1, :].sum(-2, dtype=np.int32)
     finite = num.is_finite(x.significand)
     live = num.is_live(x.significand) & finite
     bits = exponent_bits(magnitude(x.significand))
@@ -46,9 +63,7 @@ def equilibrate(x: num.Scaled) -> tuple[jax.Array, jax.Array, jax.Array]:
         rows = _largest(rest, live, -1)
         return rows, columns + _largest(rest - rows[..., :, None], live, -2)
 
-    rows, columns = lax.cond(any_of_batch(lost), by_assignment, as_they_are, rows, columns)
-    shift = x.exponent - rows[..., :, None] - columns[..., None, :]
-    return num.scale_by(x.significand, shift), rows, columns
+    return lax.cond(any_of_batch(lost), by_assignment, as_they_are, rows, columns)
 
 
 def _largest(e: jax.Array, live: jax.Array, axis: int) -> jax.Array:
