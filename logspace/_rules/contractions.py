@@ -23,9 +23,18 @@ def dot_general(
     **params: Any,
 ) -> Scaled:
     """Precision settings do not apply: products and sums are those of the dtype."""
-    x, y = num.promote(x, y)
+    x, y = _for_sums_in(preferred_element_type, x, y)
     out = num.dot_general(x, y, dimension_numbers)
     return out if preferred_element_type is None else num.convert(out, preferred_element_type)
+
+
+def _for_sums_in(dtype: Any, x: Scaled, y: Scaled) -> tuple[Scaled, Scaled]:
+    """Both operands in one dtype, and in that of the result if it holds more."""
+    x, y = num.promote(x, y)
+    if dtype is None:
+        return x, y
+    dtype = np.promote_types(dtype, x.significand.dtype)
+    return num.convert(x, dtype), num.convert(y, dtype)
 
 
 @operands(lax.conv_general_dilated_p, values=(0, 1), count=2)
@@ -45,7 +54,7 @@ def conv_general_dilated(
 ) -> Scaled:
     """A convolution as the contraction of its windows with the kernel."""
     lhs_spec, rhs_spec, out_spec = dimension_numbers
-    x, kernel = num.promote(x, kernel)
+    x, kernel = _for_sums_in(preferred_element_type, x, kernel)
     x = Scaled(*(lax.transpose(part, lhs_spec) for part in x))  # (batch, feature, *space)
     kernel = Scaled(*(lax.transpose(part, rhs_spec) for part in kernel))  # (out, in, *space)
     out_features, in_features, *window = kernel.significand.shape

@@ -18,6 +18,9 @@ from logspace._numerics.contraction_axes import Axes
 MATMUL = (((1,), (0,)), ((), ()))
 SHAPES = ((12, 9), (9, 7))
 LIMIT = num.LIMIT
+X64 = jax.config.jax_enable_x64
+REAL = [np.float64, np.float32] if X64 else [np.float32]
+COMPLEX = [np.complex128, np.complex64] if X64 else [np.complex64]
 
 
 @pytest.fixture(autouse=True)
@@ -131,7 +134,7 @@ def assert_exact(name, dtype, rng):
 
 @pytest.mark.parametrize(
     "dtype",
-    [np.float64, np.float32, *(pytest.param(t, marks=pytest.mark.full) for t in "FD")],
+    [*REAL, *(pytest.param(t, marks=pytest.mark.full) for t in COMPLEX)],
     ids=lambda t: np.dtype(t).name,
 )
 def test_values(dtype, rng):
@@ -165,7 +168,7 @@ def derivatives(xs, ys, xe, ye, w, scale, u, v):
 
 @pytest.mark.parametrize(
     "dtype",
-    [np.float64, *(pytest.param(t, marks=pytest.mark.full) for t in "fFD")],
+    [REAL[0], *(pytest.param(t, marks=pytest.mark.full) for t in (*REAL[1:], *COMPLEX))],
     ids=lambda t: np.dtype(t).name,
 )
 def test_derivatives(dtype, rng, monkeypatch):
@@ -195,7 +198,7 @@ def test_derivatives(dtype, rng, monkeypatch):
 def test_one_decision_for_a_batch(rng):
     """vmap over samples of different kinds, and its gradient, are those of the samples."""
     kinds = [spread(0), spread(7000), zeros]
-    drawn = [make(rng, np.float64) for make in kinds]
+    drawn = [make(rng, REAL[0]) for make in kinds]
     xs, xe, ys, ye = (
         jnp.stack([operands[i][j] for operands in drawn]) for i in (0, 1) for j in (0, 1)
     )
@@ -210,9 +213,10 @@ def test_one_decision_for_a_batch(rng):
     one = jax.jit(jax.value_and_grad(f, (0, 2)))
     for i in range(3):
         value, gradient = one(xs[i], xe[i], ys[i], ye[i])
-        np.testing.assert_allclose(values[i], value, rtol=1e-13)
+        eps = np.finfo(REAL[0]).eps
+        np.testing.assert_allclose(values[i], value, rtol=500 * eps)
         for a, b in zip(gradients, gradient, strict=True):
-            np.testing.assert_allclose(a[i], b, rtol=1e-12, atol=1e-13 * np.max(np.abs(b)))
+            np.testing.assert_allclose(a[i], b, rtol=0, atol=500 * eps * np.max(np.abs(b)))
 
 
 AXES = [(((2, 0), (1, 3)), ((1,), (2,))), (((), ()), ((0,), (2,))), (((3,), (0,)), ((), ()))]
@@ -220,15 +224,15 @@ AXES = [(((2, 0), (1, 3)), ((1,), (2,))), (((), ()), ((0,), (2,))), (((3,), (0,)
 
 @pytest.mark.full
 @pytest.mark.parametrize("axes", AXES)
-@pytest.mark.parametrize("reach", [0, 8, 200, 430])
+@pytest.mark.parametrize("reach", [0, 8, 200, 430] if X64 else [0, 8, 30])
 def test_axes_in_any_order(axes, reach, rng):
     """Contracted and batch axes in places and orders of their own, each certificate in turn."""
     (contracted_x, contracted_y), (batch_x, batch_y) = axes
     sizes_x, sizes_y = [4, 3, 5, 2], [2, 2, 2, 2]
     for a, b in zip((*contracted_x, *batch_x), (*contracted_y, *batch_y), strict=True):
         sizes_y[b] = sizes_x[a]
-    (s, e), (t, f) = (draw(rng, sizes, np.float64, reach) for sizes in (sizes_x, sizes_y))
+    (s, e), (t, f) = (draw(rng, sizes, REAL[0], reach) for sizes in (sizes_x, sizes_y))
     out = num.dot_general(Scaled(s, e), Scaled(t, f), axes)
     want = jax.lax.dot_general(np.ldexp(s, e), np.ldexp(t, f), axes)
     terms = jax.lax.dot_general(np.ldexp(abs(s), e), np.ldexp(abs(t), f), axes)
-    np.testing.assert_array_less(abs(num.to_linear(out) - want), 1e-14 * terms)
+    np.testing.assert_array_less(abs(num.to_linear(out) - want), 50 * np.finfo(REAL[0]).eps * terms)
