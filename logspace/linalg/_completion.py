@@ -48,7 +48,9 @@ class Value(NamedTuple):
 class Frame(NamedTuple):
     """What det(A + D) is expanded in, for the matrix A / t with t a power of two."""
 
-    xz: jax.Array  # (..., n, n + q): the inverse of the completed matrix B, and Z beside it
+    # Transposed, and not in two parts: the solver writes columns, which no other form would leave
+    # where they are.
+    xz: jax.Array  # (..., n + q, n): the inverse of the completed matrix B, and Z, transposed
     w: jax.Array  # (..., q, n)
     rows: jax.Array  # (..., q, n): W = rows X
     g: jax.Array  # (..., q, q): det(A) = det(B) det(g)
@@ -57,11 +59,15 @@ class Frame(NamedTuple):
 
     @property
     def x(self) -> jax.Array:
-        return self.xz[..., : self.w.shape[-1]]
+        return jnp.swapaxes(self.xt, -1, -2)
+
+    @property
+    def xt(self) -> jax.Array:
+        return self.xz[..., : self.w.shape[-1], :]
 
     @property
     def z(self) -> jax.Array:
-        return self.xz[..., self.w.shape[-1] :]
+        return jnp.swapaxes(self.xz[..., self.w.shape[-1] :, :], -1, -2)
 
 
 def factorise(a: jax.Array) -> tuple[Factors, Value]:
@@ -103,7 +109,7 @@ _repaired_value = repaired(_has_grown, lambda a, lu: _value_by_svd(a))
 def frame_of(a: jax.Array, factors: Factors, exponent: jax.Array, q: int) -> Frame:
     """The expansion of det about a to order q, in units of 2**exponent."""
     frame = _frame_by_lu(factors, exponent, q)
-    size = largest_of(frame.x)
+    size = largest_of(frame.xt)
     # what the error of a cofactor may lose to hidden ranks, before the decomposition that hides none
     bound = 2.0**13 if num.format_of(a.dtype).mantissa_bits > 30 else 2.0**8
     return _frame_repair(q)(~(size <= bound), frame, (a, exponent))
@@ -153,7 +159,7 @@ def _frame_by_lu(factors: Factors, exponent: jax.Array, q: int) -> Frame:
     g = jnp.where(on_small_diagonal, (picked_u / picked_lifted)[..., None], -picked[..., n:])
     whole = product_of(lifted, parity)
     det_b = num.to_linear(num.Scaled(whole.significand, whole.exponent + n * k - exponent))
-    return Frame(xz, picked[..., :n], rows, g, det_b, unit)
+    return Frame(jnp.swapaxes(xz, -1, -2), picked[..., :n], rows, g, det_b, unit)
 
 
 def _frame_by_svd(a: jax.Array, exponent: jax.Array, q: int) -> Frame:
@@ -173,7 +179,7 @@ def _frame_by_svd(a: jax.Array, exponent: jax.Array, q: int) -> Frame:
     whole = product_of(lifted.astype(dtype), _phase_of(u @ vh))
     det_b = num.to_linear(num.Scaled(whole.significand, whole.exponent + n * k - exponent))
     return Frame(
-        jnp.concatenate([x, v[..., n - q :] / scale], -1),
+        jnp.swapaxes(jnp.concatenate([x, v[..., n - q :] / scale], -1), -1, -2),
         c * uh[..., n - q :, :] / scale,
         c * vh[..., n - q :, :],
         g,

@@ -126,9 +126,8 @@ def _mix(m: Any, rows: list[jax.Array]) -> list[jax.Array]:
 def _transposed_adjugate(a: jax.Array, frame: Frame, exponent: jax.Array) -> jax.Array:
     """K**T, where d det = tr(K dA)."""
     g0 = _determinant_of_two(frame.g)
-    correction = _outer(_columns(frame.z), _mix(_adjugate_of_two(frame.g), _rows(frame.w)))
-    k = _wide(g0) * frame.x + correction
-    return jnp.swapaxes(_wide(frame.det_b * frame.unit) * k, -1, -2)
+    correction = _outer(_mix(_adjugate_of_two(frame.g), _rows(frame.w)), _columns(frame.z))
+    return _wide(frame.det_b * frame.unit) * (_wide(g0) * frame.xt + correction)
 
 
 @_transposed_adjugate.defjvp

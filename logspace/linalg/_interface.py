@@ -5,6 +5,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from .. import _numerics as num
@@ -102,7 +103,7 @@ def _pfaffian(a: Any, antisymmetrise: bool) -> Scaled:
 def _may_be_antisymmetric(x: Scaled) -> bool:
     """False only if the values are known and are not antisymmetric."""
     bad = ~_is_antisymmetric(*map(jax.lax.stop_gradient, x))
-    return isinstance(bad, jax.core.Tracer) or not bool(bad.any())
+    return isinstance(bad, Tracer) or not bool(bad.any())
 
 
 @jax.jit

@@ -1,7 +1,7 @@
 """What the functions of `logspace.linalg` take: plain arrays and LogArrays, checked."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +11,12 @@ from .._compat import is_quax_tracer, lift_to_trace_of
 from .._log import Log
 from .._log_array import LogArray, as_numeric, as_supported, unwrap, wrap
 from .._numerics import Scaled
+
+
+class Indices(NamedTuple):
+    """Integers on their way through `called`, which takes other operands for numbers."""
+
+    at: jax.Array
 
 
 def called(function: Callable[..., Any], *operands: Any, **static: Any) -> Any:
@@ -30,8 +36,10 @@ def called(function: Callable[..., Any], *operands: Any, **static: Any) -> Any:
     return jax.tree.map(lift, out, is_leaf=lambda x: isinstance(x, LogArray))
 
 
-def operand(x: Any) -> jax.Array | Scaled:
+def operand(x: Any) -> Any:
     """A plain array of one of the four dtypes, or the number of a LogArray."""
+    if isinstance(x, Indices):
+        return x
     if is_quax_tracer(x):
         x = getattr(x.value, "array", x.value)
     if isinstance(x, Log):
@@ -73,7 +81,11 @@ def same_dtype(x: Scaled, y: Scaled) -> tuple[Scaled, Scaled]:
     return num.promote(x, y)
 
 
-def broadcast_batch(x: Scaled, shape: tuple[int, ...], kept: int) -> Scaled:
-    """x with its leading dimensions broadcast to `shape`, the last `kept` left alone."""
-    tail = x.exponent.shape[x.exponent.ndim - kept :]
-    return Scaled(*(jnp.broadcast_to(part, (*shape, *tail)) for part in x))
+def batched_together(*operands: tuple[Any, int]) -> list[Any]:
+    """Operands (each with how many trailing dimensions it keeps) with their batches broadcast."""
+    batch = jnp.broadcast_shapes(*(shape_of(x)[: len(shape_of(x)) - kept] for x, kept in operands))
+
+    def widen(x: jax.Array, kept: int) -> jax.Array:
+        return jnp.broadcast_to(x, (*batch, *x.shape[x.ndim - kept :]))
+
+    return [jax.tree.map(lambda part, k=kept: widen(part, k), x) for x, kept in operands]
