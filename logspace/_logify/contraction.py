@@ -1,16 +1,16 @@
 """Contraction of two numbers by one matrix product, wherever that loses no term.
 
 Rows and columns are scaled by their largest entry. A product of two scaled entries underflows only
-where entries lie more than the range of a float below the largest of their row and column; an
+where entries lie more than half the range of a float below the largest of their row or column; an
 O(n**2) test before the product says whether any does. If so, and only then, every output is summed
 on its own. The test is over the whole batch of a `vmap`, so that the choice remains a branch.
 
-The sum of ``a_ik b_kj 2**(p_ik + q_kj + r_ij)`` over k is a bilinear primitive, which is its own
-derivative and whose transposes are of the same form. Plain automatic differentiation of the branch
-would store what either side of it needs.
+The sum of ``a_ik b_kj 2**(p_ik + q_kj + r_ij)`` over k, where all p, q and r are 0 unless the test
+says otherwise, is a bilinear primitive, which is its own derivative and whose transposes are of the
+same form. Plain automatic differentiation of the branch would store what either side of it needs.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -38,40 +38,63 @@ def contract(x: num.Scaled, y: num.Scaled, dimension_numbers: Any) -> num.Scaled
     """`lax.dot_general` of two numbers; to a few eps of the sum of absolute terms."""
     (contract_x, contract_y), (batch_x, batch_y) = dimension_numbers
     numbers = _Numbers(x.exponent.ndim, y.exponent.ndim, dimension_numbers)
-    p, top_x, spread_x = _aligned(x, tuple(contract_x), tuple(batch_x))
-    q, top_y, spread_y = _aligned(y, tuple(contract_y), tuple(batch_y))
-    top = _outer_sum(top_x, top_y, len(batch_x))
-    room = 1000 if num.format_of(x.significand.dtype).mantissa_bits > 30 else 120
-    bad = _anywhere(lax.gt(lax.add(spread_x, spread_y), np.int32(room)))
+    a = _aligned(x, tuple(contract_x), tuple(batch_x))
+    b = _aligned(y, tuple(contract_y), tuple(batch_y))
+    top = _outer_sum(a.top, b.top, len(batch_x))
+    bad = _anywhere(lax.bitwise_or(a.wide, b.wide))
 
     def exponent_of_sums() -> jax.Array:
-        a, b = (num.Scaled(lax.stop_gradient(v.significand), v.exponent) for v in (x, y))
-        return num.dot_general(a, b, dimension_numbers).exponent
+        u, v = (num.Scaled(lax.stop_gradient(z.significand), z.exponent) for z in (x, y))
+        return num.dot_general(u, v, dimension_numbers).exponent
 
     e = lax.cond(bad, exponent_of_sums, lambda: top)
-    r = lax.sub(top, e)
-    s = scaled_dot_p.bind(x.significand, y.significand, p, q, r, bad, numbers=numbers.key)
+    s = scaled_dot_p.bind(
+        a.scaled, b.scaled, a.rest, b.rest, lax.sub(top, e), bad, numbers=numbers.key
+    )
     return num.tidy(s, e)
 
 
-def _aligned(
-    x: num.Scaled, axes: tuple[int, ...], batch: tuple[int, ...]
-) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Exponents relative to the largest along axes, that one, and the widest spread.
+class _Aligned(NamedTuple):
+    """x = scaled * 2**(rest + top), where top is constant along the axes that are contracted."""
 
-    The largest have their batch axes first, as the outputs have.
+    scaled: jax.Array
+    #: 0, unless entries lie so far apart that they cannot be scaled alike.
+    rest: jax.Array
+    #: Batch axes first, as the outputs have them.
+    top: jax.Array
+    #: Whether that is so.
+    wide: jax.Array
+
+
+def _aligned(x: num.Scaled, axes: tuple[int, ...], batch: tuple[int, ...]) -> _Aligned:
+    """An operand relative to its largest entries.
+
+    All of it depends on one operand alone, so that a loop in which that is constant can compute it
+    once.
     """
-    all_terms, live_terms = num.term_exponents(x)
-    room = num.format_of(x.significand.dtype).room
-    top = num.sum_exponent(lax.reduce_max(all_terms, axes), lax.reduce_max(live_terms, axes), room)
-    kept = tuple(d for d in range(x.exponent.ndim) if d not in axes)
-    wide = lax.broadcast_in_dim(top, x.exponent.shape, kept)
+    f = num.format_of(x.significand.dtype)
     finite = num.is_finite(x.significand)
-    live = num.is_live(x.significand) & finite
-    spread = jnp.max(jnp.where(live, wide - all_terms, np.int32(0)), initial=np.int32(0))
+    all_terms, live_terms = num.term_exponents(x)
+    top = num.sum_exponent(
+        lax.reduce_max(all_terms, axes), lax.reduce_max(live_terms, axes), f.room
+    )
+    kept = tuple(d for d in range(x.exponent.ndim) if d not in axes)
+    row = lax.broadcast_in_dim(top, x.exponent.shape, kept)
+    zero = lax.full_like(all_terms, 0)
+    live = lax.bitwise_and(num.is_live(x.significand), finite)
+    # two entries of 2**-limit still have a product within the range of a float
+    limit = 500 if f.mantissa_bits > 30 else 58
+    below = lax.select(live, lax.sub(all_terms, row), zero)
+    lowest = lax.reduce_min(below, tuple(range(below.ndim)))
+    wide = lax.lt(lowest, np.int32(-limit))
+    relative = lax.select(finite, lax.sub(x.exponent, row), zero)
+    # what is not scaled alike is not scaled here at all: nor are derivatives, which might overflow
+    everywhere = lax.broadcast_in_dim(wide, relative.shape, ())
     order = [*(kept.index(d) for d in batch), *(i for i, d in enumerate(kept) if d not in batch)]
-    relative = jnp.where(finite, x.exponent - wide, np.int32(0))
-    return relative, lax.transpose(top, order), spread
+    return _Aligned(
+        num.scale_by(x.significand, lax.select(everywhere, zero, relative)),
+        lax.select(everywhere, relative, zero), lax.transpose(top, order), wide,
+    )  # fmt: skip
 
 
 def _outer_sum(a: jax.Array, b: jax.Array, batch: int) -> jax.Array:
@@ -117,11 +140,11 @@ class _Numbers:
 
 
 def _scaled_dot(a: Any, b: Any, p: Any, q: Any, r: Any, bad: Any, *, numbers: Any) -> jax.Array:
-    def fast() -> jax.Array:
-        out = lax.dot_general(num.scale_by(a, p), num.scale_by(b, q), numbers)
-        return num.scale_by(out, r)
-
-    return lax.cond(bad, lambda: _term_by_term(a, b, p, q, r, numbers), fast)
+    return lax.cond(
+        bad,
+        lambda: _term_by_term(a, b, p, q, r, numbers),
+        lambda: lax.dot_general(a, b, numbers),
+    )
 
 
 def _term_by_term(a: Any, b: Any, p: Any, q: Any, r: Any, key: Any) -> jax.Array:
@@ -192,25 +215,44 @@ def _transpose(ct: Any, a: Any, b: Any, p: Any, q: Any, r: Any, bad: Any, *, num
 def _batch(operands: Any, axes: Any, *, numbers: Any) -> Any:
     size = next(x.shape[d] for x, d in zip(operands, axes, strict=True) if d is not None)
 
-    def to_front(x: jax.Array, axis: int | None) -> jax.Array:
+    def at(place: int, x: jax.Array, axis: int | None) -> jax.Array:
         if axis is None:
-            return jnp.broadcast_to(x, (size, *np.shape(x)))
-        return jnp.moveaxis(x, axis, 0)
+            return lax.broadcast_in_dim(
+                x, (*x.shape[:place], size, *x.shape[place:]),
+                [i + (i >= place) for i in range(x.ndim)],
+            )  # fmt: skip
+        return jnp.moveaxis(x, axis, place)
 
-    *arrays, bad = operands
-    if axes[-1] is not None:
-        bad = jnp.any(bad, axis=axes[-1])
-    arrays = [to_front(x, d) for x, d in zip(arrays, axes[:-1], strict=True)]
+    a, b, p, q, r, bad = operands
+    in_a, in_b, in_p, in_q, in_r, in_bad = axes
+    if in_bad is not None:
+        bad = jnp.any(bad, axis=in_bad)
     (contract_a, contract_b), (batch_a, batch_b) = numbers
 
     def shifted(dims: Any) -> tuple[int, ...]:
         return tuple(d + 1 for d in dims)
 
-    key = (
-        (shifted(contract_a), shifted(contract_b)),
-        ((0, *shifted(batch_a)), (0, *shifted(batch_b))),
-    )
-    return scaled_dot_p.bind(*arrays, bad, numbers=key), 0
+    batched_a = in_a is not None or in_p is not None
+    batched_b = in_b is not None or in_q is not None
+    if batched_a:
+        a, p = at(0, a, in_a), at(0, p, in_p)
+        contract_a, batch_a = shifted(contract_a), shifted(batch_a)
+    if batched_b:
+        b, q = at(0, b, in_b), at(0, q, in_q)
+        contract_b, batch_b = shifted(contract_b), shifted(batch_b)
+    if batched_a and batched_b:
+        place, batch_a, batch_b = 0, (0, *batch_a), (0, *batch_b)
+    elif batched_b:
+        # the batch is one more axis of columns, which makes one product of it
+        place = p.ndim - len(contract_a)
+    else:
+        # or of rows
+        place = len(batch_a)
+        if not batched_a:
+            a, p = at(0, a, None), at(0, p, None)
+            contract_a, batch_a = shifted(contract_a), shifted(batch_a)
+    key = ((contract_a, contract_b), (batch_a, batch_b))
+    return scaled_dot_p.bind(a, b, p, q, at(place, r, in_r), bad, numbers=key), place
 
 
 ad.primitive_jvps[scaled_dot_p] = _jvp

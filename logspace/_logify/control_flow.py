@@ -19,9 +19,10 @@ import numpy as np
 from jax import lax
 
 from .. import _numerics as num
-from .algebra import antilog_of, exponential, logarithm
+from .algebra import antilog_of, logarithm
 from .interpreter import constants, evaluate, is_interesting, multiplies
-from .jaxprs import opened
+from .invariants import outside
+from .jaxprs import opened, scan_groups
 from .rules import Operation, default, result_of
 from .value import EXPONENTIAL, NONE, NUMBER, PLAIN, PRODUCT, Form, Graph, Value, numerically
 
@@ -108,36 +109,16 @@ def dry_run(outer: Graph, jaxpr: Any, kinds: Sequence[Kind]) -> tuple[list[Kind]
     return [kind_of(v) for v in results], graph.changed
 
 
-def exponentiated(outer: Graph, jaxpr: Any, kinds: Sequence[Kind], count: int) -> list[int]:
-    """Which of the first `count` arguments, plain ones, the body takes the exponential of."""
-    graph = Graph(outer.settings)
-    graph.abstract = True
-    body, _ = opened(jaxpr)
-    args = [placeholder(graph, k, v.aval) for k, v in zip(kinds, body.invars, strict=True)]
-    evaluate(graph, jaxpr, constants(graph, jaxpr), args)
-    return [
-        i
-        for i in range(count)
-        if kinds[i].name == "plain" and args[i].is_float and graph.holds("exp", (args[i],))
-    ]
-
-
 def run_body(
     outer: Graph,
     jaxpr: Any,
     kinds: Sequence[Kind],
     packed: Sequence[Any],
     out: Sequence[Kind],
-    exponentials: dict[int, num.Scaled] | None = None,
 ) -> list[Any]:
-    """Evaluate a body inside the trace that is current.
-
-    `exponentials` are those of some arguments, computed outside.
-    """
+    """Evaluate a body inside the trace that is current."""
     graph = Graph(outer.settings)
     args = [unpack(graph, k, p) for k, p in zip(kinds, packed, strict=True)]
-    for i, number in (exponentials or {}).items():
-        exponential(graph, args[i]).results[NUMBER] = number
     results = evaluate(graph, jaxpr, constants(graph, jaxpr), args)
     return [pack(graph, v, k) for v, k in zip(results, out, strict=True)]
 
@@ -150,14 +131,12 @@ def _results(
     kinds: Sequence[Kind],
     out: Sequence[Kind],
     plain: Sequence[Value] | None,
-    extra: Sequence[Value] = (),
 ) -> list[Value]:
-    """Values that read the results of `run(*packed, *numbers of extra)`.
+    """Values that read the results of `run(*packed)`.
 
     `plain` are the results of the original operation, where those are right in plain form.
     """
     needs = tuple(request(graph, v, k) for v, k in zip(operands, kinds, strict=True))
-    needs += tuple((v, NUMBER) for v in extra)
     call, _ = graph.node("body", operands, object(), shape=(), dtype=bool, plain=Form(run, needs))
     values = []
     for i, (kind, aval) in enumerate(zip(out, operation.avals, strict=True)):
@@ -244,7 +223,7 @@ def _scan(
     kinds = [kind_of(v) for v in operands]
     if not (is_interesting(jaxpr) or multiplies(jaxpr)) and _all_plain(kinds):
         return None
-    consts, init, xs = _scan_groups(params, operands)
+    consts, init, xs = scan_groups(params, operands)
     a, b = len(consts), len(consts) + len(init)
     carry, ys, changed = _settle(graph, jaxpr, kinds[:a], kinds[a:b], kinds[b:])
     kinds = [*kinds[:a], *carry, *kinds[b:]]
@@ -252,36 +231,25 @@ def _scan(
     if plain is not None and _all_plain([*carry, *ys]):
         return plain
 
-    # what the loop exponentiates anew in every step, is exponentiated once
-    hoisted = exponentiated(graph, jaxpr, kinds, a)
-    extra = [exponential(graph, operands[i]) for i in hoisted]
-
     def run(*packed: Any) -> list[Any]:
-        numbers = dict(zip(hoisted, packed[len(operands) :], strict=True))
-        packed = packed[: len(operands)]
-
-        def body(state: Any, x: Any) -> Any:
-            inside = [*packed[:a], *state, *x]
-            out = run_body(graph, jaxpr, kinds, inside, [*carry, *ys], numbers)
+        def step(state: Any, x: Any) -> Any:
+            out = run_body(graph, jaxpr, kinds, [*packed[:a], *state, *x], [*carry, *ys])
             return tuple(out[: len(carry)]), tuple(out[len(carry) :])
 
+        state, scanned = tuple(packed[a:b]), tuple(packed[b:])
+        if params["length"]:
+            step = outside(step, state, jax.eval_shape(_first_of_each, scanned))
         last, stacked = lax.scan(
-            body, tuple(packed[a:b]), tuple(packed[b:]), length=params["length"],
-            reverse=params["reverse"], unroll=params["unroll"],
+            step, state, scanned, length=params["length"], reverse=params["reverse"],
+            unroll=params["unroll"],
         )  # fmt: skip
         return [*last, *stacked]
 
-    return _results(graph, operation, run, operands, kinds, [*carry, *ys], plain, extra)
+    return _results(graph, operation, run, operands, kinds, [*carry, *ys], plain)
 
 
-def _scan_groups(params: dict[str, Any], operands: list[Value]) -> tuple[Any, Any, Any]:
-    """Constants, initial carry and scanned operands: counted until 0.10, grouped since."""
-    if "num_consts" in params:
-        a, b = params["num_consts"], params["num_consts"] + params["num_carry"]
-        return operands[:a], operands[a:b], operands[b:]
-    groups = params["ft_in"].update(list(range(len(operands)))).unpack()
-    consts, init, xs = (list(group) for group in groups)
-    return [operands[i] for i in consts], [operands[i] for i in init], [operands[i] for i in xs]
+def _first_of_each(scanned: Any) -> Any:
+    return jax.tree.map(lambda x: lax.index_in_dim(x, 0, keepdims=False), scanned)
 
 
 @control_flow("while")

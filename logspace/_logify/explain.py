@@ -13,7 +13,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.extend.core import Literal
 
-from .jaxprs import binder, called, name_of_call, opened
+from .jaxprs import binder, called, name_of_call, opened, scan_groups
 from .trace import Trace
 
 _HERE = os.path.dirname(__file__)
@@ -135,6 +135,10 @@ def _walk(jaxpr: Any, args: list[Any], found: list[tuple[Any, str, str]], depth:
             branches = equation.params["branches"]
             index = int(np.clip(int(arrays[0]), 0, len(branches) - 1))
             out = _walk(branches[index], arrays[1:], found, depth + 1)
+        elif name == "scan" and equation.params["length"]:
+            out = _walk_scan(equation.params, arrays, found, depth + 1)
+        elif name == "while":
+            out = _walk_while(equation.params, arrays, found, depth + 1)
         else:
             out = binder(equation)(*arrays)
             out = out if equation.primitive.multiple_results else [out]
@@ -142,6 +146,30 @@ def _walk(jaxpr: Any, args: list[Any], found: list[tuple[Any, str, str]], depth:
                 found.append((equation, "singular", f"{library} of a singular matrix"))
         env.update(zip(equation.outvars, out, strict=True))
     return [read(v) for v in body.outvars]
+
+
+def _walk_scan(params: Any, arrays: list[Any], found: list[Any], depth: int) -> list[Any]:
+    """A loop, step by step."""
+    consts, carry, xs = scan_groups(params, arrays)
+    count, rows = len(carry), []
+    for i in range(params["length"]):
+        at = params["length"] - 1 - i if params["reverse"] else i
+        step = [*consts, *carry, *(x[at] for x in xs)]
+        out = _walk(params["jaxpr"], step, found, depth)
+        carry = out[:count]
+        rows.append(out[count:])
+    if params["reverse"]:
+        rows.reverse()
+    return [*carry, *(jnp.stack(column) for column in zip(*rows, strict=True))]
+
+
+def _walk_while(params: Any, arrays: list[Any], found: list[Any], depth: int) -> list[Any]:
+    a = params["cond_nconsts"]
+    b = a + params["body_nconsts"]
+    carry = arrays[b:]
+    while bool(_walk(params["cond_jaxpr"], [*arrays[:a], *carry], found, depth)[0]):
+        carry = _walk(params["body_jaxpr"], [*arrays[a:b], *carry], found, depth)
+    return carry
 
 
 _WHOLE = ("slogdet", "_slogdet_lu")

@@ -82,3 +82,13 @@ def binder(equation: Any) -> Callable[..., Any]:
         return out if equation.primitive.multiple_results else out[0]
 
     return evaluate
+
+
+def scan_groups(params: dict[str, Any], operands: Sequence[Any]) -> tuple[Any, Any, Any]:
+    """Constants, initial carry and scanned operands: counted until 0.10, grouped since."""
+    if "num_consts" in params:
+        a, b = params["num_consts"], params["num_consts"] + params["num_carry"]
+        return operands[:a], operands[a:b], operands[b:]
+    groups = params["ft_in"].update(list(range(len(operands)))).unpack()
+    consts, init, xs = (list(group) for group in groups)
+    return [operands[i] for i in consts], [operands[i] for i in init], [operands[i] for i in xs]

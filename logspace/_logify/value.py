@@ -290,10 +290,6 @@ class Graph:
         self._memo[key] = value
         return value, True
 
-    def holds(self, operation: str, operands: Sequence[Value], params: Any = None) -> bool:
-        """Whether an operation on operands has been made."""
-        return (operation, tuple(map(id, operands)), params) in self._memo
-
     def constant(self, number: Any, shape: Sequence[int], dtype: Any) -> Value:
         """An array of one number."""
         key = (repr(number), tuple(shape), np.dtype(dtype).name)

@@ -87,3 +87,21 @@ def test_domain_is_checked() -> None:
         inverse_pair(jnp.exp, jnp.log, domain=(1.0, 0.0))
     with pytest.raises(ValueError, match="predicate"):
         inverse_pair(jnp.exp, jnp.log, domain=lambda x: x > 100)
+
+
+def test_explain_inside_loops() -> None:
+    def scanned(x: Any) -> Any:
+        def step(c: Any, y: Any) -> Any:
+            return c + jnp.log(y), jnp.sqrt(y)
+
+        total, roots = jax.lax.scan(step, 0.0, x, reverse=True)
+        return jnp.exp(total) + roots[0]
+
+    kinds = {(r.kind, r.code) for r in explain(scanned)(jnp.array([2.0, 0.0, 3.0])).rows}
+    assert ("singular", "return c + jnp.log(y), jnp.sqrt(y)") in kinds
+
+    def repeated(x: Any) -> Any:
+        return jax.lax.while_loop(lambda s: s[0] < 2, lambda s: (s[0] + 1, jnp.log(s[1])), (0, x))
+
+    singular = explain(repeated)(jnp.array(1.0)).of_kind("singular")
+    assert [r.text for r in singular] == ["log(0): its derivative 1/0 is infinite"]
