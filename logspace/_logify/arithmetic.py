@@ -24,7 +24,7 @@ from .power import array_power, safe_power
 from .rules import Operation, rule
 from .special import difference_of_exponentials, expm1_node, is_infinite_shift, logistic_node
 from .value import EXPONENTIAL, Form, Graph, Value, is_constant, numerically, plainly
-from .zero_coefficients import masked_product, shielded_product
+from .zero_coefficients import away_from_zero, masked_product, shielded_product
 
 
 def _operands(graph: Graph, operation: Operation, x: Value, y: Value) -> tuple[Value, Value]:
@@ -234,6 +234,8 @@ def _multiple_of_log(
             plain = log_of_number(antilog)
         if power == 0:
             plain = masked_product(graph, operation, log, c)
+    elif log.harmless and away_from_zero(a):
+        return None
     else:
         factors = tuple((array_power(graph, base, e, c), 1.0) for base, e in a.factors)
         factors, _ = merge(factors)

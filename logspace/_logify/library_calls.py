@@ -10,8 +10,8 @@ from jax import lax
 
 from .. import _numerics as num
 from ..linalg._determinant import determinant, determinant_of_plain
-from .algebra import absolute, antilog_of, guard, logarithm, product, sign
-from .logarithms import plus_one
+from .algebra import absolute, antilog_of, guard, logarithm, power_factors, product, sign
+from .logarithms import LN2, plus_one
 from .movement import broadcast_to
 from .rules import RULES, Operation
 from .value import EXPONENTIAL, PRODUCT, Graph, Value, numerically, plainly
@@ -61,23 +61,34 @@ def _det(graph: Graph, operation: Operation, a: Value) -> Value | None:
 
 @library_call("logaddexp", "logaddexp2")
 def _logaddexp(graph: Graph, operation: Operation, x: Value, y: Value) -> Value | None:
-    """log(exp(x) + exp(y))."""
-    if operation.name == "logaddexp2" or not (x.is_float and y.is_float):
+    """log(exp(x) + exp(y)), and the same with powers of two."""
+    if not (x.is_float and y.is_float):
         return None
     x, y = (broadcast_to(graph, v, operation.shape) for v in (x, y))
     if x.constant is not None and y.constant is not None:
         return None
-    a, b = antilog_of(graph, x), antilog_of(graph, y)
+    binary = operation.name == "logaddexp2"
+    a, b = (_exp2(graph, v) if binary else antilog_of(graph, v) for v in (x, y))
     total, new = graph.node("add", (a, b), number=numerically(num.add, a, b))
     if new:
         total.risky = EXPONENTIAL
         total.nonnegative = a.nonnegative and b.nonnegative
-    harmless = not x.is_log and not y.is_log and (_finite(x) or _finite(y))
-    plain = operation.single((x, y))
-    if not harmless:
-        if x.is_log or y.is_log:
-            plain = numerically(num.log, total)
-    return logarithm(graph, total, plain, ("logaddexp", (x, y), None), harmless=harmless)
+        total.positive = total.nonnegative and (_finite(x) or _finite(y))
+    regular = all(v.harmless or not v.is_log for v in (x, y))
+    harmless = regular and (_finite(x) or _finite(y))
+    log = num.log2 if binary else num.log
+    plain = operation.single((x, y)) if regular else numerically(log, total)
+    antilog = total
+    if binary:
+        factors, _ = power_factors(graph, total, 1 / LN2)
+        antilog = product(graph, factors, total.shape, total.dtype)
+    return logarithm(graph, antilog, plain, (operation.name, (x, y), None), harmless=harmless)
+
+
+def _exp2(graph: Graph, x: Value) -> Value:
+    value = RULES["exp2"](graph, Operation("exp2", {}, (x,), lax.exp2), x)
+    assert isinstance(value, Value)
+    return value
 
 
 def _finite(v: Value) -> bool:

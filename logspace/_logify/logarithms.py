@@ -197,7 +197,7 @@ def _within(graph: Graph, v: Value, least: float) -> Value:
     return value
 
 
-_LN2 = float(np.log(2.0))
+LN2 = float(np.log(2.0))
 
 
 @rule("log2")
@@ -208,7 +208,7 @@ def _log2(graph: Graph, operation: Operation, v: Value) -> Value | None:
         return None
     if v.operation == "exp2" and not v.is_complex:
         return v.operands[0]
-    factors, _ = power_factors(graph, guard(graph, v), 1 / _LN2)
+    factors, _ = power_factors(graph, guard(graph, v), 1 / LN2)
     antilog = product(graph, factors, v.shape, v.dtype)
     plain = numerically(num.log2, v) if v.risky else operation.plain((v,))
     return logarithm(graph, antilog, plain, ("log2", (v,), None), harmless=v.positive)
@@ -219,7 +219,7 @@ def _exp2(graph: Graph, operation: Operation, r: Value) -> Value | None:
     if not r.is_float:
         return None
     if r.antilog is not None:
-        factors, _ = power_factors(graph, r.antilog, _LN2)
+        factors, _ = power_factors(graph, r.antilog, LN2)
         factors, _ = merge(factors)
         graph.note("cancelled", "exp2 meets a logarithm")
         return product(graph, factors, r.shape, r.dtype)
@@ -232,7 +232,7 @@ def _exp2(graph: Graph, operation: Operation, r: Value) -> Value | None:
         value.risky = EXPONENTIAL
         value.nonnegative = value.positive = not r.is_complex
         if not r.is_complex:
-            c = graph.constant(_LN2, r.shape, r.dtype)
+            c = graph.constant(LN2, r.shape, r.dtype)
             value.exponent, _ = graph.node("mul", (r, c), plain=plainly(lax.mul, r, c))
     return value
 

@@ -20,7 +20,7 @@ from .power import array_power
 from .rules import Operation, rule
 from .special import peeled
 from .value import EXPONENTIAL, NUMBER, PLAIN, PRODUCT, Form, Graph, Value, numerically, plainly
-from .zero_coefficients import masked_product
+from .zero_coefficients import away_from_zero, masked_product
 
 
 @rule("reduce_sum")
@@ -324,6 +324,9 @@ def _weighted_sum_of_logs(
     graph: Graph, operation: Operation, x: Value, y: Value, numbers: Any
 ) -> Value | None:
     """weights @ log(a): the logarithm of products of powers."""
+    for log in (x, y):
+        if log.harmless and log.antilog is not None and away_from_zero(log.antilog):
+            return None
     (contract_x, contract_y), (batch_x, batch_y) = numbers
     free_x = [d for d in range(x.ndim) if d not in (*contract_x, *batch_x)]
     free_y = [d for d in range(y.ndim) if d not in (*contract_y, *batch_y)]

@@ -25,6 +25,14 @@ def plain_masked_product(c: jax.Array, a: jax.Array) -> jax.Array:
     return lax.mul(c, lax.select(both, lax.full_like(a, 0), a))
 
 
+def away_from_zero(a: Value) -> bool:
+    """Whether log(a) is finite wherever a is: as log(1 + e**x), an ordinary activation, is.
+
+    Its multiples need no care, and what follows may be the user's own program.
+    """
+    return all(base.positive and not base.is_exponential for base, _ in a.factors)
+
+
 def _modulus(a: jax.Array) -> jax.Array:
     a = lax.stop_gradient(a)
     if np.issubdtype(a.dtype, np.complexfloating):

@@ -203,6 +203,26 @@ def test_exact_to_the_last_bit() -> None:
         assert np.array_equal(logify(fn)(x, y), want)
 
 
+def test_products_of_constants() -> None:
+    fns = (
+        lambda x: -(jnp.ones_like(x) * jnp.ones_like(x)) * jnp.exp(x),
+        lambda x: jnp.ones_like(x) / jnp.ones_like(x) * jnp.exp(x),
+        lambda x: jnp.exp(x) * jnp.full_like(x, 2.0) * jnp.full_like(x, 0.5) ** 2,
+        lambda x: jnp.log(jnp.ones_like(x) * jnp.ones_like(x)) + jnp.exp(x),
+        lambda x: jnp.abs(-jnp.ones_like(x) * 1.0) * jnp.exp(x),
+        lambda x: jnp.sign(jnp.ones_like(x) * jnp.ones_like(x)) * jnp.exp(x),
+    )
+
+    def everything(of: Any) -> Any:
+        return jax.jit(lambda x: [(of(fn)(x), jax.jacfwd(of(fn))(x)) for fn in fns])(
+            jnp.array([0.0, 1.0])
+        )
+
+    for ours, plain in zip(everything(logify), everything(lambda fn: fn), strict=True):
+        for a, b in zip(ours, plain, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-15)
+
+
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.complex64, jnp.complex128, jnp.bfloat16])
 def test_other_dtypes(dtype: Any) -> None:
     x = jnp.asarray(X, dtype)
