@@ -45,9 +45,11 @@ _NO_OPERAND = {
 }
 
 _BITS = "it acts on the bits of integers"
-_DECOMPOSITION = (
-    "a decomposition in log space is not offered yet; equilibrate and convert the matrix with "
-    "`x.to_linear()`, or use `logspace.linalg` where it has the function"
+_SYSTEM = "call `det`, `slogdet`, `solve` or `inv` of `logspace.linalg`, which scale rows and columns first"
+_POSITIVE = 'call `logspace.linalg.solve(a, b, assume_a="positive")`, which scales the matrix first'
+_SPECTRUM = (
+    "it is right relative to its largest result only, which spans no more than a float; convert the "
+    "matrix, scaled to moderate size, with `x.to_linear()`"
 )
 _ONLY_IN_DERIVATIVES = "it arises only in derivatives of plain windowed reductions"
 
@@ -59,10 +61,14 @@ _REFUSED = {
         _BITS,
     ),
     **dict.fromkeys(
-        ["cholesky", "cholesky_update", "eig", "eigh", "hessenberg", "householder_product", "lu",
-         "ormqr", "qr", "schur", "svd", "symmetric_product", "triangular_solve", "tridiagonal",
-         "tridiagonal_solve", "custom_linear_solve"],
-        _DECOMPOSITION,
+        ["custom_linear_solve", "lu", "triangular_solve", "tridiagonal_solve"],
+        _SYSTEM,
+    ),
+    **dict.fromkeys(["cholesky", "cholesky_update"], _POSITIVE),
+    **dict.fromkeys(
+        ["eig", "eigh", "hessenberg", "householder_product", "ormqr", "qr", "schur", "svd",
+         "symmetric_product", "tridiagonal"],
+        _SPECTRUM,
     ),
     **dict.fromkeys(
         ["select_and_gather_add", "select_and_scatter", "select_and_scatter_add"],
