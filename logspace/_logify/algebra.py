@@ -96,6 +96,13 @@ def guard(graph: Graph, v: Value) -> Value:
     """v where it has a real logarithm, nan where it is negative: exp(log(v))."""
     if v.is_complex or v.nonnegative:
         return v
+    if any(b.is_exponential for b, _ in v.factors) and v.is_product:
+        # a shift stays in sight, to meet its inverse
+        certain = [(b, e) for b, e in v.factors if b.nonnegative]
+        others = [(b, e) for b, e in v.factors if not b.nonnegative]
+        rest = guard(graph, product(graph, others, v.shape, v.dtype))
+        factors, _ = merge(certain, rest.factors)
+        return product(graph, factors, v.shape, v.dtype)
     value, new = graph.node(
         "guard", (v,), plain=plainly(_nan_where_negative, v), number=numerically(_guard_number, v)
     )

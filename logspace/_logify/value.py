@@ -219,11 +219,12 @@ class Graph:
         twice means the same one.
         """
         aval = jax.typeof(array)
-        key = None
+        key, nonnegative = None, False
         if constant and not isinstance(array, Tracer) and _is_numpy(aval.dtype):
             if aval.size <= _SMALL:
                 content = np.asarray(array)
                 key = ("content", aval.shape, content.dtype.name, content.tobytes())
+                nonnegative = content.dtype.kind == "f" and bool(np.all(content >= 0))
                 if key in self._memo:
                     return self._memo[key]
         if isinstance(array, (np.ndarray, np.generic)):
@@ -238,6 +239,7 @@ class Graph:
                 value.constant = np.asarray(array)[()]
                 _facts_of_constant(value)
         if key is not None:
+            value.nonnegative = nonnegative
             self._memo[key] = value
         return value
 
