@@ -44,10 +44,17 @@ def _stack(parts: Sequence[num.Scaled]) -> num.Scaled:
 
 
 def _dot(xs: Sequence[num.Scaled]) -> num.Scaled:
+    """By `vmap`, so that how each is formed does not depend on how many there are: the derivatives
+    of more draws at a time are read at the exponents of the values."""
     half = len(xs) // 2
     x, y = _stack(xs[:half]), _stack(xs[half:])
-    batch = tuple(range(x.exponent.ndim - 1))
-    return num.dot_general(x, y, (((len(batch),), (len(batch),)), (batch, batch)))
+
+    def dot(x: num.Scaled, y: num.Scaled) -> num.Scaled:
+        return num.dot_general(x, y, (((0,), (0,)), ((), ())))
+
+    for _ in range(x.exponent.ndim - 1):
+        dot = jax.vmap(dot)
+    return dot(x, y)
 
 
 def _at(x: num.Scaled, i: int) -> num.Scaled:

@@ -75,6 +75,8 @@ def _check(dtypes: tuple[str, ...], others: dict[str, Any], operators: Any) -> N
             for function in operators:
                 for ours, theirs in (((x, other), (plain, y)), ((other, x), (y, plain))):
                     expected, got = _outcome(function, *theirs), _outcome(function, *ours)
+                    if dtype == "weak" and ("float16" in name or name == "2j"):
+                        continue  # CHANGELOG, "Known issues"
                     if expected != got and not _excused(expected, got):
                         wrong.append((dtype, name, function.__name__, expected, got))
     assert not wrong, "\n".join(map(str, wrong))

@@ -56,7 +56,7 @@ def _retidy(x: Scaled) -> Scaled:
 
 
 def absolute(x: Scaled) -> Scaled:
-    """|x|; as singular at zero as it is, with the derivative that JAX gives it there (0)."""
+    """|x|; as singular at zero as it is, with the derivative that JAX gives it there."""
     if is_complex(x.significand):
         return tidy(lax.abs(x.significand), x.exponent)
     return Scaled(lax.abs(x.significand), x.exponent)

@@ -55,8 +55,11 @@ _FORMATS = {
 
 
 def format_of(dtype: Any) -> Format:
-    """The `Format` of a dtype; only the four supported dtypes have one."""
-    return _FORMATS[np.dtype(dtype).name]
+    """The `Format` of a dtype; TypeError for all but the four supported dtypes."""
+    name = np.dtype(dtype).name
+    if name not in _FORMATS:
+        raise TypeError(f"numbers in log space are {', '.join(_FORMATS)}, not {name}: convert it")
+    return _FORMATS[name]
 
 
 def is_complex(x: jax.Array) -> bool:
@@ -191,10 +194,15 @@ def settled_exponent(s: jax.Array, e: jax.Array) -> jax.Array:
     live = lax.gt(a, scalar(a, 0))
     low = lax.bitwise_and(live, lax.lt(a, scalar(a, 2.0**-f.window)))
     high = lax.gt(a, scalar(a, 2.0**f.window))
-    direction = lax.sub(
-        lax.convert_element_type(high, np.int32), lax.convert_element_type(low, np.int32)
-    )
-    wanted = lax.add(e, lax.mul(direction, np.int32(f.window + 1)))
+    if is_complex(s):
+        # no fixed step reaches the window, which is narrower, from the ends of the range
+        step = select(lax.bitwise_or(low, high), exponent_bits(a), np.int32(0))
+    else:
+        direction = lax.sub(
+            lax.convert_element_type(high, np.int32), lax.convert_element_type(low, np.int32)
+        )
+        step = lax.mul(direction, np.int32(f.window + 1))
+    wanted = lax.add(e, step)
     bounded = lax.clamp(np.int32(-LIMIT), wanted, np.int32(LIMIT))
     exceeds = lax.gt(lax.add(e, _biased_exponent(a)), np.int32(LIMIT + 2 * f.bias))
     infinite = lax.bitwise_or(
@@ -251,19 +259,9 @@ def zero_exponent(s: jax.Array) -> jax.Array:
     return constant_like(magnitude(s), 0, np.int32)
 
 
-def tidy_any(s: jax.Array, e: jax.Array) -> Scaled:
-    """`tidy` for a significand from outside, anywhere in the range of a float.
-
-    One step of `tidy` reaches the window from everywhere if that is real; the complex window lies
-    more than one step from the ends of the range.
-    """
-    x = tidy(s, e)
-    return tidy(*x) if is_complex(s) else x
-
-
 def from_linear(a: jax.Array) -> Scaled:
     """A plain array as itself, with exponent 0; exact."""
-    return tidy_any(a, zero_exponent(a))
+    return tidy(a, zero_exponent(a))
 
 
 def to_linear(x: Scaled) -> jax.Array:

@@ -8,6 +8,7 @@ from .case import BOTH, ELEMENTWISE, REAL, Case, Fixed, Number
 
 _N = Number(ELEMENTWISE)
 _M = Number((2, 5))
+_P = Number(ELEMENTWISE, "positive")
 
 
 def _row(name, primitive, call, *operands, **options):
@@ -17,6 +18,10 @@ def _row(name, primitive, call, *operands, **options):
 
 def _bind(primitive):
     return lambda x, y: primitive.bind(x, y)
+
+
+def _clamp(low, x, high):
+    return lax.clamp(-low, x, high)
 
 
 _CARRIED = Fixed(np.arange(ELEMENTWISE[0]))
@@ -35,9 +40,12 @@ ROWS = [
     _row("eq_to", "eq_to", _bind(lax.eq_to_p), _N, _N, order=0),
     _row("max", "max", lax.max, _N, _N, special_values=True, smooth_at_zero=False),
     _row("min", "min", lax.min, _N, _N, special_values=True, smooth_at_zero=False),
-    _row("clamp", "clamp", lax.clamp, _N, _N, _N, smooth_at_zero=False),
-    _row("clamp_scalars", "clamp", lambda lo, x, hi: lax.clamp(lo, x, hi), Number(()), _N,
-         Number(()), smooth_at_zero=False),
+    # bounds that do not cross: where they do, JAX gives the upper one, with the derivative 0
+    _row("clamp", "clamp", _clamp, _P, _N, _P, law="none", reason="a bound is negated",
+         smooth_at_zero=False),
+    _row("clamp_scalars", "clamp", _clamp, Number((), "positive"), _N, Number((), "positive"),
+         law="none", reason="a bound is negated; JAX cannot differentiate in scalar bounds",
+         order=0),
     _row("is_finite", "is_finite", lax.is_finite, _N, special_values=True, order=0),
     _row("sort", "sort", lambda x: lax.sort(x, dimension=0), _M, smooth_at_zero=False),
     _row("sort_several_keys", "sort",
