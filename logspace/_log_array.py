@@ -12,7 +12,7 @@ from . import _numerics as num
 from ._array_methods import ArrayMethods
 from ._errors import refuse_derivative, unsupported_dtype
 from ._numerics import Scaled
-from ._representation import array_text
+from ._representation import array_text, formatted_number
 from ._value import LogSpaceValue, is_in_log_space
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
@@ -126,6 +126,15 @@ class LogArray(ArrayMethods, LogSpaceValue):
 
     def __repr__(self) -> str:
         return f"LogArray({array_text(self._significand, self._exponent)})"
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return str(self)
+        if self.ndim:
+            raise TypeError(
+                f"a LogArray of shape {self.shape} has no format {spec!r}: only scalars have"
+            )
+        return formatted_number(self._significand, int(self._exponent), spec)
 
     def __str__(self) -> str:
         return array_text(self._significand, self._exponent, with_dtype=False)

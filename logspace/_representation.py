@@ -1,5 +1,6 @@
 """Text for numbers that a float cannot hold."""
 
+import decimal
 import math
 from typing import Any
 
@@ -59,3 +60,17 @@ def number_text(s: Any, e: int) -> str:
     if rest >= 10:
         rest, ten = rest / 10, ten + 1
     return f"{'-' if s < 0 else ''}{rest:.6g}e{ten:+d}"
+
+
+def formatted_number(s: Any, e: int, spec: str) -> str:
+    """One number by a format specification. With `e` or `g` also those that no float holds; with
+    the others (`f` would print all digits) these are inf or 0, as `float` gives them."""
+    s = np.asarray(s)[()]
+    if np.iscomplexobj(s):
+        return format(complex(np.ldexp(s.real, e), np.ldexp(s.imag, e)), spec)
+    with np.errstate(over="ignore", under="ignore"):
+        plain = float(np.ldexp(np.float64(s), e))
+    if spec[-1] not in "eEgG" or s == 0 or not np.isfinite(s) or 0 < abs(plain) < math.inf:
+        return format(plain, spec)
+    with decimal.localcontext(prec=25, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN):
+        return format(decimal.Decimal(float(s)) * decimal.Decimal(2) ** e, spec)

@@ -14,7 +14,9 @@ import jax.numpy as jnp
 from . import _construct, _data_dependent
 from . import _numerics as num
 from ._call import call, call_at_once
-from ._log_array import LogArray, unwrap, wrap
+from ._log_array import LogArray
+from ._log_array import unwrap as _unwrap  # jnp has a function of that name
+from ._log_array import wrap as _wrap
 from ._namespace import AwareUfunc, Namespace
 from ._numerics import Scaled
 from ._quaxify import quaxify
@@ -106,7 +108,7 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
     """x1 * 2**x2 for integers x2, exactly."""
     if not isinstance(x1, LogArray):
         return call(jnp.ldexp, x1, x2)
-    return wrap(_times_power_of_two(x1, jnp.asarray(x2)))
+    return _wrap(_times_power_of_two(x1, jnp.asarray(x2)))
 
 
 @jax.jit
@@ -114,7 +116,7 @@ def _times_power_of_two(x: LogArray, n: jax.Array) -> Scaled:
     if not jnp.issubdtype(n.dtype, jnp.integer):
         raise ValueError("ldexp requires integer exponents, got " + str(n.dtype))
     n = jnp.clip(n, -(2**30), 2**30).astype(jnp.int32)
-    s, e, n = jnp.broadcast_arrays(*unwrap(x), n)
+    s, e, n = jnp.broadcast_arrays(*_unwrap(x), n)
     one = num.from_linear(jnp.ones_like(s))
     return num.multiply(Scaled(s, e), Scaled(one.significand, n))
 

@@ -99,3 +99,13 @@ def test_tracers_and_odd_leaves() -> None:
     ):
         odd = jax.tree.unflatten(structure, leaves)
         assert "significand=" in repr(odd) and "significand=" in str(odd)
+
+
+def test_format_of_scalars() -> None:
+    assert f"{ls.from_linear(2.5):.3f}|{ls.from_linear(-2.5):>8.2e}" == "2.500|-2.50e+00"
+    assert f"{ls.exp(3000.0):.4g}|{ls.exp(-3000.0):.3e}" == "7.646e+1302|1.308e-1303"
+    assert f"{ls.exp(3000.0):.1f}|{ls.exp(-3000.0):.1f}|{ls.zeros(()):.2g}" == "inf|0.0|0"
+    assert f"{ls.exp(0.5j):.2f}" == "0.88+0.48j"
+    assert f"{ls.ones(2)}" == str(ls.ones(2))
+    with pytest.raises(TypeError, match="only scalars"):
+        format(ls.ones(2), ".3g")

@@ -45,7 +45,10 @@ _NO_OPERAND = {
 }
 
 _BITS = "it acts on the bits of integers"
-_SYSTEM = "call `det`, `slogdet`, `solve` or `inv` of `logspace.linalg`, which scale rows and columns first"
+_SYSTEM = (
+    "call `det`, `slogdet`, `solve` or `inv` of `logspace.linalg`, "
+    "which scale rows and columns first"
+)
 _POSITIVE = 'call `logspace.linalg.solve(a, b, assume_a="positive")`, which scales the matrix first'
 _SPECTRUM = (
     "it is right relative to its largest result only, which spans no more than a float; convert the "
