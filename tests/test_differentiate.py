@@ -133,7 +133,9 @@ def test_vjp_and_jvp() -> None:
     close((out, tangent, aux), (2 * a, 2 * b, a))
 
 
-@pytest.mark.parametrize("argnums", [0, pytest.param((0, 1), marks=pytest.mark.full), -1])
+@pytest.mark.parametrize(
+    "argnums", [-1, *(pytest.param(n, marks=pytest.mark.full) for n in (0, (0, 1)))]
+)
 def test_jacobian_and_hessian(argnums: Any) -> None:
     g = lambda a, b: {"p": a * b[:2], "q": (a**2).sum() * b}  # noqa: E731
     a, b = jnp.asarray(A[:2]), jnp.asarray(B)
