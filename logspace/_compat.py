@@ -18,6 +18,7 @@ from jax.extend import source_info_util
 from jax.interpreters import ad
 from quax._compat import is_early_inline as is_early_inline
 from quax._compat import unpack_scan_args as unpack_scan_args
+from quax._dispatch import _rules as _rules_of_quax
 from quax._trace import _QuaxTrace, _QuaxTracer, _unwrap_tracer
 from quax._values import _dense, _DenseArrayValue
 
@@ -59,6 +60,11 @@ def lift_to_trace_of(tracer: Any, value: Any) -> Any:
         return leaf.value.array if ours and type(leaf.value) is _DenseArrayValue else leaf
 
     return _QuaxTracer(tracer._trace, jax.tree.map(lowered, value))
+
+
+def rules_of_quax() -> dict[Any, Any]:
+    """The rules that quax holds, by primitive; for tests of their signatures."""
+    return _rules_of_quax
 
 
 def closed(jaxpr: Any) -> Any:

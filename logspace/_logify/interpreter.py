@@ -87,7 +87,7 @@ def _literal(graph: Graph, v: Any) -> Value:
         try:
             return graph.constant(v.val, (), aval.dtype)
         except (TypeError, ValueError):
-            pass
+            pass  # no number, a key for example: it is passed on as it is
     return graph.leaf(v.val)
 
 

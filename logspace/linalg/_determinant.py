@@ -6,7 +6,7 @@ with the constants of `_completion`, and each is computed only if it is asked fo
 LU decomposition, the gradient an inverse besides, second derivatives matrix products only.
 """
 
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import jax
@@ -54,13 +54,21 @@ def total_of_exponents(*exponents: jax.Array) -> jax.Array:
     return jnp.clip(high, -bound, bound) * np.int32(2**15) + low
 
 
-def _small(x: num.Scaled) -> num.Scaled:
-    def at(i: int, j: int) -> num.Scaled:
-        return num.Scaled(x.significand[..., i, j], x.exponent[..., i, j])
+def entry(x: num.Scaled, i: int, j: int) -> num.Scaled:
+    """One entry of every matrix of a batch."""
+    return num.Scaled(x.significand[..., i, j], x.exponent[..., i, j])
 
+
+def of_no_rows(x: num.Scaled) -> num.Scaled:
+    """The determinant or Pfaffian of matrices without rows: 1."""
+    return num.from_linear(jnp.ones(x.significand.shape[:-2], x.significand.dtype))
+
+
+def _small(x: num.Scaled) -> num.Scaled:
+    at = partial(entry, x)
     n = x.significand.shape[-1]
     if n == 0:
-        return num.from_linear(jnp.ones(x.significand.shape[:-2], x.significand.dtype))
+        return of_no_rows(x)
     if n == 1:
         return at(0, 0)
     return num.subtract(num.multiply(at(0, 0), at(1, 1)), num.multiply(at(0, 1), at(1, 0)))

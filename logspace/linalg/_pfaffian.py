@@ -12,6 +12,7 @@ with G = diag(d J / t, d' J / t') written down rather than computed. Differentia
 at D = 0 gives the derivatives.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -22,7 +23,7 @@ from jax.custom_derivatives import SymbolicZero
 
 from .. import _numerics as num
 from ._completion import Value, largest_of, parity_of, product_of, unit_of
-from ._determinant import total_of_exponents
+from ._determinant import entry, of_no_rows, total_of_exponents
 from ._equilibration import equilibrate_congruently
 
 #: Entries of matrices that are decomposed at a time, so that they stay in the cache.
@@ -69,12 +70,10 @@ def pfaffian_of(x: num.Scaled) -> num.Scaled:
 
 
 def _small(x: num.Scaled) -> num.Scaled:
-    def at(i: int, j: int) -> num.Scaled:
-        return num.Scaled(x.significand[..., i, j], x.exponent[..., i, j])
-
+    at = partial(entry, x)
     n = x.significand.shape[-1]
     if n == 0:
-        return num.from_linear(jnp.ones(x.significand.shape[:-2], x.significand.dtype))
+        return of_no_rows(x)
     if n == 2:
         return at(0, 1)
     first = num.multiply(at(0, 1), at(2, 3))
