@@ -16,23 +16,30 @@ from ._call import call, operator
 from ._indexing import IndexUpdateHelper, get_item
 
 _SCALARS = (bool, int, float, complex, np.generic, np.ndarray, jax.Array)
+_CONTAINERS = (list, tuple, set, dict)
 
 
-def _is_operand(x: Any) -> bool:
+def _is_operand(x: Any, operation: str) -> bool:
+    if isinstance(x, _CONTAINERS):
+        # as in JAX: otherwise Python would answer `x == [1.0, 2.0]` with False
+        raise TypeError(
+            f"{operation} of a LogArray takes arrays and numbers, got a {type(x).__name__}. "
+            "Convert it with jnp.asarray or logspace.from_linear."
+        )
     return isinstance(x, (*_SCALARS, ArrayMethods))
 
 
 def _binary(function: Any) -> tuple[Any, Any]:
     """The two Python methods of a binary operator: x + y and y + x."""
-    apply = operator(function)
+    apply, name = operator(function), function.__name__
 
     def method(self: Any, other: Any) -> Any:
-        return apply(self, other) if _is_operand(other) else NotImplemented
+        return apply(self, other) if _is_operand(other, name) else NotImplemented
 
     def reflected(self: Any, other: Any) -> Any:
-        return apply(other, self) if _is_operand(other) else NotImplemented
+        return apply(other, self) if _is_operand(other, name) else NotImplemented
 
-    method.__name__ = reflected.__name__ = function.__name__
+    method.__name__ = reflected.__name__ = name
     return method, reflected
 
 
@@ -78,7 +85,7 @@ class ArrayMethods:
         return self
 
     def __pow__(self, other: Any) -> Any:
-        if not _is_operand(other):
+        if not _is_operand(other, "power"):
             return NotImplemented
         if _is_static_integer(other):
             # repeated multiplication, as in JAX
@@ -86,7 +93,7 @@ class ArrayMethods:
         return _power(self, other)
 
     def __rpow__(self, other: Any) -> Any:
-        return _power(other, self) if _is_operand(other) else NotImplemented
+        return _power(other, self) if _is_operand(other, "power") else NotImplemented
 
     def __round__(self, ndigits: int | None = None) -> Any:
         return call(jnp.round, self, ndigits or 0)

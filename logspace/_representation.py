@@ -24,7 +24,11 @@ def array_text(significand: Any, exponent: Any, *, with_dtype: bool = True) -> s
     for index in np.ndindex(s.shape) if not summarised else _edge_indices(s.shape):
         texts[index] = number_text(s[index], int(e[index]))
     body = np.array2string(texts, separator=", ", formatter={"all": str})
-    return f"{body}, dtype={s.dtype.name}" if with_dtype else body
+    if not with_dtype:
+        return body
+    # an empty list says nothing of the other dimensions
+    shape = f", shape={s.shape}" if s.size == 0 and s.shape != (0,) else ""
+    return f"{body}{shape}, dtype={s.dtype.name}"
 
 
 def _edge_indices(shape: tuple[int, ...]) -> Any:

@@ -70,7 +70,7 @@ def test_arrays() -> None:
     x = ls.LogArray(np.array([[1.0, -1.0], [0.0, 1.0]]), np.array([[0.0, 1000.0], [0.0, -1000.0]]))
     assert repr(x) == ("LogArray([[1.0, -1.97007e+434],\n [0.0, 5.07596e-435]], dtype=float64)")
     assert repr(ls.zeros(0)) == "LogArray([], dtype=float64)"
-    assert repr(ls.zeros((2, 0), "complex64")) == "LogArray([], dtype=complex64)"
+    assert repr(ls.zeros((2, 0), "complex64")) == "LogArray([], shape=(2, 0), dtype=complex64)"
     assert repr(ls.log(ls.ones(2))) == "Log(LogArray([1.0, 1.0], dtype=float64))"
     assert f"{ls.from_linear(2.0)}" == "2.0"
 
