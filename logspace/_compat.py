@@ -85,9 +85,9 @@ def call_again(fun: Any, *args: Any) -> Any:
 
 
 def name_and_file(fun: Any) -> tuple[str, str]:
-    """The name and source file of the function that a wrapped function of JAX stands for."""
+    """The name and source file of the function behind a wrapped function or a jaxpr of JAX."""
     info = fun.debug_info
-    return info.func_name, info.func_filename or ""
+    return info.func_name or "", info.func_filename or ""
 
 
 def cotangents_and_logs(out: Any) -> tuple[list[Any], Any]:

@@ -97,8 +97,8 @@ def constants(graph: Graph, jaxpr: Any) -> list[Value]:
 
 
 def _equation(graph: Graph, equation: Any, operands: list[Value]) -> list[Value]:
+    from . import library_calls
     from .control_flow import CONTROL_FLOW
-    from .library_calls import LIBRARY_CALLS
 
     name, params = equation.primitive.name, equation.params
     avals = [v.aval for v in equation.outvars]
@@ -108,9 +108,9 @@ def _equation(graph: Graph, equation: Any, operands: list[Value]) -> list[Value]
             pair, direction = PAIRS[function]
             operation = Operation(function, params, avals, binder(equation), True)
             return [pair.call(graph, operation, direction, operands[0])]
-        if function in LIBRARY_CALLS:
-            operation = Operation(function, params, avals, binder(equation), True)
-            results = LIBRARY_CALLS[function](graph, operation, *operands)
+        if library := library_calls.recognised(name, params, avals):
+            operation = Operation(library, params, avals, binder(equation), True)
+            results = library_calls.apply(library, graph, operation, operands)
             if results is not None:
                 return results if isinstance(results, list) else [results]
         if name in _INLINED and (

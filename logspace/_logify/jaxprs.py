@@ -1,12 +1,13 @@
 """What is read of jaxprs, the same on all supported versions of JAX."""
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 from jax.extend.core import Jaxpr, Literal, jaxpr_as_fun
 
-from .._compat import ClosedJaxpr
+from .._compat import ClosedJaxpr, name_and_file
 
 
 def opened(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
@@ -24,13 +25,23 @@ def called(params: dict[str, Any]) -> Any:
 
 def name_of_call(name: str, params: dict[str, Any]) -> str:
     """The name of the function that was traced into the jaxpr of a call."""
-    if "name" in params:
-        return str(params["name"])
+    return str(params["name"]) if "name" in params else _source(params)[0] or name
+
+
+_JAX = os.path.join(os.path.dirname(jax.__file__), "")
+
+
+def library_function(params: dict[str, Any]) -> str:
+    """The name of the function of JAX that a call stands for; "" for anybody else's."""
+    name, file = _source(params)
+    return name if file.startswith(_JAX) else ""
+
+
+def _source(params: dict[str, Any]) -> tuple[str, str]:
+    """Name and file of the function that was traced into the jaxpr of a call, or empty strings."""
     jaxpr = called(params)
-    if jaxpr is None:
-        return name
-    info = getattr(opened(jaxpr)[0], "debug_info", None)
-    return str(getattr(info, "func_name", None) or getattr(info, "func_src_info", name))
+    body = None if jaxpr is None else opened(jaxpr)[0]
+    return name_and_file(body) if getattr(body, "debug_info", None) else ("", "")
 
 
 def holds_jaxpr(params: dict[str, Any]) -> bool:

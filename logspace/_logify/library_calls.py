@@ -1,9 +1,11 @@
-"""Functions of JAX that are recognised by name, because their parts would not say what they are.
+"""Functions of JAX that are recognised as wholes, because their parts would not say what they are.
 
-The names are not public: `tests/logify/test_library_calls.py` pins each one.
+A call is recognised by the name of the function, by its file, which is JAX's (anybody may call a
+function `det`), and by its results: `jit` of a gradient bears the name of the function. The names
+are not public: `tests/logify/test_library_calls.py` pins each one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from jax import lax
@@ -11,21 +13,45 @@ from jax import lax
 from .. import _numerics as num
 from ..linalg._determinant import determinant, determinant_of_plain
 from .algebra import absolute, antilog_of, guard, logarithm, power_factors, product, sign
+from .jaxprs import called, library_function, opened
 from .logarithms import LN2, plus_one
 from .movement import broadcast_to
 from .rules import RULES, Operation
 from .value import EXPONENTIAL, PRODUCT, Graph, Value, numerically, plainly
 
-LIBRARY_CALLS: dict[str, Callable[..., Any]] = {}
+_Rule = Callable[..., "Value | list[Value] | None"]
+_RULES: dict[str, _Rule] = {}
 
 
-def library_call(*names: str) -> Callable[..., Any]:
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+def library_call(*names: str) -> Callable[[_Rule], _Rule]:
+    def register(rule: _Rule) -> _Rule:
         for name in names:
-            LIBRARY_CALLS[name] = function
-        return function
+            _RULES[name] = rule
+        return rule
 
     return register
+
+
+def recognised(primitive: str, params: dict[str, Any], avals: Sequence[Any]) -> str:
+    """The name of the library function that an equation with results `avals` calls, or ""."""
+    name = library_function(params)
+    if name not in _RULES:
+        return ""
+    if name in MATRIX_FUNCTIONS:
+        inputs = opened(called(params))[0].invars
+        same = len(inputs) == 1 and all(a.shape == inputs[0].aval.shape[:-2] for a in avals)
+        return name if same and len(avals) == MATRIX_FUNCTIONS[name] else ""
+    # elementwise ones are `custom_jvp` functions; a `jit` of that name may be of their derivative
+    return name if primitive == "custom_jvp_call" else ""
+
+
+def apply(name: str, graph: Graph, operation: Operation, operands: Sequence[Value]) -> Any:
+    """The rule of a recognised function; None if it has nothing to say about these operands."""
+    return _RULES[name](graph, operation, *operands)
+
+
+#: Functions of square matrices, and how many results they have.
+MATRIX_FUNCTIONS = {"det": 1, "slogdet": 2}
 
 
 def _determinant(graph: Graph, a: Value) -> Value:
