@@ -47,11 +47,16 @@ class Namespace:
     """The attributes of a module, functions made LogArray-aware, with some of our own in place."""
 
     def __init__(
-        self, module: ModuleType, own: Mapping[str, Any], untouched: frozenset[str]
+        self,
+        module: ModuleType,
+        own: Mapping[str, Any],
+        untouched: frozenset[str],
+        own_of_modules: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self._module = module
         self._own = own
         self._untouched = untouched
+        self._own_of_modules = own_of_modules or {}
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -66,7 +71,7 @@ class Namespace:
                 f"'{name}'"
             ) from None
         if isinstance(value, ModuleType):
-            value = Namespace(value, {}, frozenset())
+            value = Namespace(value, self._own_of_modules.get(name, {}), frozenset())
         elif name not in self._untouched and callable(value) and not isinstance(value, type):
             if isinstance(value, jnp.ufunc):
                 value = AwareUfunc(value)

@@ -4,6 +4,7 @@
 space. Functions that make arrays "like" a LogArray make LogArrays.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -13,6 +14,7 @@ import jax.numpy as jnp
 
 from . import _construct, _data_dependent
 from . import _numerics as num
+from . import linalg as _linalg  # jnp has a module of that name
 from ._call import call, call_at_once
 from ._log_array import LogArray
 from ._log_array import unwrap as _unwrap  # jnp has a function of that name
@@ -20,7 +22,7 @@ from ._log_array import wrap as _wrap
 from ._namespace import AwareUfunc, Namespace
 from ._numerics import Scaled
 from ._quaxify import quaxify
-from ._value import LogSpaceValue, contains_value
+from ._value import LogSpaceValue, contains_value, is_in_log_space
 
 
 def shape(x: Any) -> tuple[int, ...]:
@@ -206,7 +208,45 @@ _OWN: dict[str, Any] = {
     )
 }
 
-_NAMESPACE = Namespace(jnp, _OWN, frozenset())
+
+def _for_numbers(own: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """`own` with one of our values among the arguments, `theirs` for plain arrays."""
+
+    @functools.wraps(theirs)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        ours = any(map(is_in_log_space, (*args, *kwargs.values())))
+        return (own if ours else theirs)(*args, **kwargs)
+
+    return function
+
+
+def _slogdet(a: Any, *, method: str | None = None) -> Any:
+    if method is not None:
+        raise ValueError(
+            f"slogdet of a LogArray has one method; got method={method!r}. Leave it out."
+        )
+    return _linalg.slogdet(a)
+
+
+def _norm_of_matrix(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:  # noqa: A002
+    return _linalg.norm(x, ord, (-2, -1), keepdims)
+
+
+#: What needs a decomposition, which has no rule: the functions of `logspace.linalg` in its place.
+_OWN_LINALG = {
+    name: _for_numbers(own, getattr(jnp.linalg, name))
+    for name, own in {
+        "det": _linalg.det,
+        "slogdet": _slogdet,
+        "inv": _linalg.inv,
+        "solve": _linalg.solve,
+        "norm": _linalg.norm,
+        "matrix_norm": _norm_of_matrix,
+        "matrix_power": _linalg.matrix_power,
+    }.items()
+}
+
+_NAMESPACE = Namespace(jnp, _OWN, frozenset(), {"linalg": _OWN_LINALG})
 
 
 def __getattr__(name: str) -> Any:

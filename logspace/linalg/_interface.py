@@ -1,7 +1,7 @@
 """The public functions: documentation and checks; the mathematics stands in the other files."""
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -49,17 +49,24 @@ def det(a: ArrayLike | LogSpaceValue) -> LogArray:
     return called(_det, a)
 
 
-def slogdet(a: ArrayLike | LogSpaceValue) -> tuple[jax.Array, jax.Array]:
+class SlogdetResult(NamedTuple):
+    """What `slogdet` returns, with the names that NumPy gives its parts."""
+
+    sign: jax.Array
+    logabsdet: jax.Array
+
+
+def slogdet(a: ArrayLike | LogSpaceValue) -> SlogdetResult:
     """Sign (or phase) and log-magnitude of the determinant of square matrices, as plain arrays.
 
     It is ``d = det(a)`` read as ``(d.sign, d.logabs)``: see `det` for arguments, errors and
     accuracy. At a singular matrix the sign is 0 and logabs is -inf, as in `jax.numpy.linalg`; the
     logarithm is singular there, so use `det` for sums of determinants that may vanish one by one.
 
-    **Returns:** the pair (sign, logabs), both of shape (...): the sign of the dtype of a, logabs
-    real.
+    **Returns:** the named pair (sign, logabsdet), both of shape (...): the sign of the dtype of a,
+    logabsdet real.
     """
-    return called(_slogdet, a)
+    return SlogdetResult(*called(_slogdet, a))
 
 
 def pfaffian(a: ArrayLike | LogSpaceValue, *, antisymmetrise: bool = False) -> LogArray:

@@ -81,12 +81,19 @@ def test_cond_under_vmap(case, dtype):
 
     def branch(p, *arguments):
         def zeros(*arguments):
-            return jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)
+            return jax.tree.map(_zeros, shapes, is_leaf=lambda s: isinstance(s, ls.Log))
 
         shapes = jax.eval_shape(call, *arguments)
         return lax.cond(p, call, zeros, *arguments)
 
     _check(case, jax.jit(jax.vmap(branch))(predicate, *stacked), chosen, "cond under vmap")
+
+
+def _zeros(like):
+    # a Log holds the number whose logarithm it is
+    if isinstance(like, ls.Log):
+        return ls.log(ls.ones(like.shape, like.number.dtype))
+    return jnp.zeros(like.shape, like.dtype)
 
 
 def _like(predicate, array):
