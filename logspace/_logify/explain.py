@@ -13,7 +13,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.extend.core import Literal
 
-from .jaxprs import binder, called, library_function, opened, scan_groups
+from .jaxprs import binder, called, library_call, opened, scan_groups
 from .trace import Trace
 
 _HERE = os.path.dirname(__file__)
@@ -126,7 +126,7 @@ def _walk(jaxpr: Any, args: list[Any], found: list[tuple[Any, str, str]], depth:
         name = equation.primitive.name
         note = _singularity(name, equation.params, arrays)
         inner = called(equation.params)
-        library = library_function(equation.params)
+        library = library_call(equation.params)
         if note is not None:
             found.append((equation, "singular", note))
         if name in ("jit", "pjit", "closed_call", "remat", "remat2") and library not in _WHOLE:

@@ -108,9 +108,9 @@ def _equation(graph: Graph, equation: Any, operands: list[Value]) -> list[Value]
             pair, direction = PAIRS[function]
             operation = Operation(function, params, avals, binder(equation), True)
             return [pair.call(graph, operation, direction, operands[0])]
-        if library := library_calls.recognised(name, params, avals):
-            operation = Operation(library, params, avals, binder(equation), True)
-            results = library_calls.apply(library, graph, operation, operands)
+        if library := library_calls.recognised(name, params):
+            operation = Operation(library[0], params, avals, binder(equation), True)
+            results = library[1](graph, operation, *operands)
             if results is not None:
                 return results if isinstance(results, list) else [results]
         if name in _INLINED and (

@@ -1,6 +1,5 @@
 """What is read of jaxprs, the same on all supported versions of JAX."""
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,6 +7,7 @@ import jax
 from jax.extend.core import Jaxpr, Literal, jaxpr_as_fun
 
 from .._compat import ClosedJaxpr, name_and_file
+from .._library_functions import library_function
 
 
 def opened(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
@@ -25,23 +25,16 @@ def called(params: dict[str, Any]) -> Any:
 
 def name_of_call(name: str, params: dict[str, Any]) -> str:
     """The name of the function that was traced into the jaxpr of a call."""
-    return str(params["name"]) if "name" in params else _source(params)[0] or name
+    if "name" in params:
+        return str(params["name"])
+    body = opened(called(params))[0]
+    return (name_and_file(body)[0] if getattr(body, "debug_info", None) else "") or name
 
 
-_JAX = os.path.join(os.path.dirname(jax.__file__), "")
-
-
-def library_function(params: dict[str, Any]) -> str:
-    """The name of the function of JAX that a call stands for; "" for anybody else's."""
-    name, file = _source(params)
-    return name if file.startswith(_JAX) else ""
-
-
-def _source(params: dict[str, Any]) -> tuple[str, str]:
-    """Name and file of the function that was traced into the jaxpr of a call, or empty strings."""
+def library_call(params: dict[str, Any]) -> str:
+    """The name of the function of JAX that an equation calls; "" for anybody else's."""
     jaxpr = called(params)
-    body = None if jaxpr is None else opened(jaxpr)[0]
-    return name_and_file(body) if getattr(body, "debug_info", None) else ("", "")
+    return "" if jaxpr is None else library_function(jaxpr)
 
 
 def holds_jaxpr(params: dict[str, Any]) -> bool:

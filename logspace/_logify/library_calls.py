@@ -1,19 +1,16 @@
-"""Functions of JAX that are recognised as wholes, because their parts would not say what they are.
+"""Rules of functions of JAX that are recognised as wholes."""
 
-A call is recognised by the name of the function, by its file, which is JAX's (anybody may call a
-function `det`), and by its results: `jit` of a gradient bears the name of the function. The names
-are not public: `tests/logify/test_library_calls.py` pins each one.
-"""
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from jax import lax
 
 from .. import _numerics as num
+from .._library_functions import FunctionOfMatrices, function_of_matrices, library_function
 from ..linalg._determinant import determinant, determinant_of_plain
 from .algebra import absolute, antilog_of, guard, logarithm, power_factors, product, sign
-from .jaxprs import called, library_function, opened
+from .jaxprs import called
 from .logarithms import LN2, plus_one
 from .movement import broadcast_to
 from .rules import RULES, Operation
@@ -23,7 +20,7 @@ _Rule = Callable[..., "Value | list[Value] | None"]
 _RULES: dict[str, _Rule] = {}
 
 
-def library_call(*names: str) -> Callable[[_Rule], _Rule]:
+def rule_of(*names: str) -> Callable[[_Rule], _Rule]:
     def register(rule: _Rule) -> _Rule:
         for name in names:
             _RULES[name] = rule
@@ -32,26 +29,36 @@ def library_call(*names: str) -> Callable[[_Rule], _Rule]:
     return register
 
 
-def recognised(primitive: str, params: dict[str, Any], avals: Sequence[Any]) -> str:
-    """The name of the library function that an equation with results `avals` calls, or ""."""
-    name = library_function(params)
-    if name not in _RULES:
-        return ""
-    if name in MATRIX_FUNCTIONS:
-        inputs = opened(called(params))[0].invars
-        same = len(inputs) == 1 and all(a.shape == inputs[0].aval.shape[:-2] for a in avals)
-        return name if same and len(avals) == MATRIX_FUNCTIONS[name] else ""
-    # elementwise ones are `custom_jvp` functions; a `jit` of that name may be of their derivative
-    return name if primitive == "custom_jvp_call" else ""
+def recognised(primitive: str, params: dict[str, Any]) -> tuple[str, _Rule] | None:
+    """The name and the rule of the library function that an equation calls, if it is one.
+
+    A rule returns None if it has nothing to say about its operands.
+    """
+    jaxpr = called(params)
+    if jaxpr is None:
+        return None
+    if function := function_of_matrices(jaxpr):
+        return function.name, partial(_RULES[function.name], function=function)
+    # the others are `custom_jvp` functions; a `jit` of such a name may be of their derivative
+    name = library_function(jaxpr)
+    if name in _OF_MATRICES or primitive != "custom_jvp_call" or name not in _RULES:
+        return None
+    return name, _RULES[name]
 
 
-def apply(name: str, graph: Graph, operation: Operation, operands: Sequence[Value]) -> Any:
-    """The rule of a recognised function; None if it has nothing to say about these operands."""
-    return _RULES[name](graph, operation, *operands)
+_OF_MATRICES = ("det", "slogdet")
 
 
-#: Functions of square matrices, and how many results they have.
-MATRIX_FUNCTIONS = {"det": 1, "slogdet": 2}
+def _matrices(graph: Graph, a: Value, function: FunctionOfMatrices) -> Value:
+    """The operand with the axis of a batch in front."""
+    order = function.permutation(len(a.shape))
+    if order == tuple(range(len(order))):
+        return a
+    bind = partial(lax.transpose, permutation=order)
+    operation = Operation("transpose", {"permutation": order}, (a,), bind)
+    moved = RULES["transpose"](graph, operation, a)
+    assert isinstance(moved, Value)
+    return moved
 
 
 def _determinant(graph: Graph, a: Value) -> Value:
@@ -62,14 +69,17 @@ def _determinant(graph: Graph, a: Value) -> Value:
     return value
 
 
-@library_call("slogdet")
-def _slogdet(graph: Graph, operation: Operation, a: Value) -> list[Value] | None:
-    if not a.is_float or len(operation.avals) != 2 or a.is_log:
+@rule_of("slogdet")
+def _slogdet(
+    graph: Graph, operation: Operation, a: Value, function: FunctionOfMatrices
+) -> list[Value] | None:
+    if not a.is_float or a.is_log:
         return None
-    d = _determinant(graph, a)
+    moved = _matrices(graph, a, function)
+    d = _determinant(graph, moved)
     graph.note("kept", "a determinant, as a number")
     modulus = absolute(graph, d)
-    call, _ = graph.node("slogdet", (a,), shape=(), dtype=bool, plain=operation.plain((a,)))
+    call, _ = graph.node("slogdet", (moved,), shape=(), dtype=bool, plain=operation.plain((a,)))
     log = logarithm(
         graph, modulus, plainly(lambda both: both[1], call), ("log", (modulus,), "slogdet"),
         harmless=False,
@@ -77,15 +87,17 @@ def _slogdet(graph: Graph, operation: Operation, a: Value) -> list[Value] | None
     return [sign(graph, d), log]
 
 
-@library_call("det")
-def _det(graph: Graph, operation: Operation, a: Value) -> Value | None:
+@rule_of("det")
+def _det(
+    graph: Graph, operation: Operation, a: Value, function: FunctionOfMatrices
+) -> Value | None:
     if not a.is_float or a.is_log:
         return None
     graph.note("kept", "a determinant, as a number")
-    return _determinant(graph, a)
+    return _determinant(graph, _matrices(graph, a, function))
 
 
-@library_call("logaddexp", "logaddexp2")
+@rule_of("logaddexp", "logaddexp2")
 def _logaddexp(graph: Graph, operation: Operation, x: Value, y: Value) -> Value | None:
     """log(exp(x) + exp(y)), and the same with powers of two."""
     if not (x.is_float and y.is_float):
@@ -121,7 +133,7 @@ def _finite(v: Value) -> bool:
     return v.constant is not None and v.constant > -float("inf")
 
 
-@library_call("logit")
+@rule_of("logit")
 def _logit(graph: Graph, operation: Operation, p: Value) -> Value | None:
     """log(p / (1 - p))."""
     if not p.is_float or p.is_log or p.is_complex:
@@ -132,7 +144,7 @@ def _logit(graph: Graph, operation: Operation, p: Value) -> Value | None:
     return logarithm(graph, antilog, operation.single((p,)), ("logit", (p,), None), harmless=False)
 
 
-@library_call("xlogy", "xlog1py")
+@rule_of("xlogy", "xlog1py")
 def _xlogy(graph: Graph, operation: Operation, x: Value, y: Value) -> Value | None:
     """x * log(y), with 0 * log(0) = 0."""
     if not (x.is_float and y.is_float) or x.is_log or y.is_log or x.dtype != y.dtype:

@@ -42,8 +42,9 @@ from .scaled import (
 from .sums import exponent_keys, exponent_of_key, is_live_key, largest_exponents, sum_exponent
 from .sums import sum as sum_along
 
-#: Up to so many products they are formed at once: deciding costs more than it saves.
-_FEW = 2**9
+#: Up to so many products they are formed at once: deciding costs more than it saves. (8 x 8 matrices,
+#: 512 products: 1.6 us for a product decided upon, 2.2 us at once, but 1.7 s to compile against 0.35.)
+_FEW = 2**8
 
 
 def dot_general(x: Scaled, y: Scaled, dimension_numbers: Any) -> Scaled:

@@ -124,13 +124,58 @@ def sum(x: Scaled, axes: Sequence[int]) -> Scaled:  # noqa: A001 - the name of t
     return tidy(lax.reduce_sum(shifted, axes), e)
 
 
+#: Up to so many elements a running result is a tree of pairs; more are taken in blocks of this many.
+#: (10**6 elements: a tree alone compiles for 6 s and takes 9 times as long as `jnp.cumsum`.)
+_TREE, _BLOCK = 8, 64
+
+
 def cumulative(
     combine: Callable[[Scaled, Scaled], Scaled], x: Scaled, axis: int, reverse: bool
 ) -> Scaled:
-    """The running `combine` along an axis: a scan of pairs, so that small prefixes stay exact."""
-    if x.significand.shape[axis] == 0:
+    """The running `combine` along an axis; each is made of its own elements, so small ones are exact.
+
+    Blocks of elements are scanned side by side, then the blocks' results likewise.
+    """
+    if x.exponent.shape[axis] <= 1:
         return x
-    return lax.associative_scan(combine, x, reverse=reverse, axis=axis)
+    x = Scaled(*(jnp.moveaxis(jnp.asarray(part, part.dtype), axis, 0) for part in x))
+    if reverse:
+        x = Scaled(*(lax.rev(part, (0,)) for part in x))
+    x = _cumulative(combine, x)
+    if reverse:
+        x = Scaled(*(lax.rev(part, (0,)) for part in x))
+    return Scaled(*(jnp.moveaxis(part, 0, axis) for part in x))
+
+
+def _cumulative(combine: Callable[[Scaled, Scaled], Scaled], x: Scaled) -> Scaled:
+    """`cumulative` along the first axis."""
+    n = x.exponent.shape[0]
+    if n <= _TREE:
+        return lax.associative_scan(combine, x)
+    if n <= _BLOCK:
+        return _one_by_one(combine, x)
+    count = -(-n // _BLOCK)
+    # what is filled up comes last and is dropped
+    fill = [(0, count * _BLOCK - n)] + [(0, 0)] * (x.exponent.ndim - 1)
+    padded = (jnp.pad(part, fill, mode="edge") for part in x)
+    blocks = Scaled(*(part.reshape(count, _BLOCK, *part.shape[1:]) for part in padded))
+    inside = _one_by_one(combine, Scaled(*(jnp.moveaxis(part, 1, 0) for part in blocks)))
+    before = _cumulative(combine, Scaled(*(part[-1, :-1] for part in inside)))
+    wide = Scaled(*(jnp.broadcast_to(part, (_BLOCK, *part.shape)) for part in before))
+    later = combine(wide, Scaled(*(part[:, 1:] for part in inside)))
+    out = (jnp.concatenate([a[:, :1], b], axis=1) for a, b in zip(inside, later, strict=True))
+    return Scaled(*(jnp.moveaxis(a, 0, 1).reshape(-1, *a.shape[2:])[:n] for a in out))
+
+
+def _one_by_one(combine: Callable[[Scaled, Scaled], Scaled], x: Scaled) -> Scaled:
+    def step(so_far: Scaled, element: Scaled) -> tuple[Scaled, Scaled]:
+        so_far = combine(so_far, element)
+        return so_far, so_far
+
+    first, rest = (Scaled(*(part[i] for part in x)) for i in (0, slice(1, None)))
+    _, others = lax.scan(step, first, rest)
+    joined = zip(first, others, strict=True)
+    return Scaled(*(jnp.concatenate([a[None], b]) for a, b in joined))
 
 
 def cumsum(x: Scaled, axis: int, reverse: bool = False) -> Scaled:

@@ -14,6 +14,8 @@ from jax import lax
 from jax.extend.core import primitives
 
 from .. import _compat as compat
+from .._library_functions import FunctionOfMatrices, function_of_matrices
+from .._log_array import LogArray
 from .kinds import convert_all, join_all, join_branches, kind_of
 from .trace import HANDLERS, IN_PLACE, evaluate
 
@@ -83,6 +85,9 @@ def _settled(values: Sequence[Any], kinds: list[Any]) -> list[Any]:
 
 
 def _jit(trace: Any, values: list[Any], params: dict[str, Any]) -> Any:
+    if len(values) == 1 and isinstance(values[0], LogArray):
+        if function := function_of_matrices(params["jaxpr"]):
+            return _of_matrices(function, values[0])
     policy, name = trace.policy, params["name"]
     options = _jit_options(params)
 
@@ -94,6 +99,14 @@ def _jit(trace: Any, values: list[Any], params: dict[str, Any]) -> Any:
         return jax.jit(run, **{k: _thawed(v) for k, v in options})
 
     return PROGRAMS.get((params["jaxpr"],), ("jit", policy, name, options), make)(values)
+
+
+def _of_matrices(function: FunctionOfMatrices, a: LogArray) -> list[Any]:
+    """`jnp.linalg.det` or `slogdet`, whose decomposition has no rule: those of `logspace.linalg`."""
+    from .. import linalg  # which is written with operators, and so with `quaxify`
+
+    a = a.transpose(function.permutation(a.ndim))
+    return [linalg.det(a)] if function.name == "det" else list(linalg.slogdet(a))
 
 
 def _jit_options(params: dict[str, Any]) -> tuple[Any, ...]:
