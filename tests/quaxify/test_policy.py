@@ -62,7 +62,7 @@ def test_the_policy_does_not_leak_through_caches(name, first):
 
 def test_error_under_plain_quax_and_operators():
     for f in (unruled, jax.jit(unruled)):
-        with pytest.raises(ls.MaterialiseError, match=r"test_quaxify.py:\d+, in"):
+        with pytest.raises(ls.MaterialiseError, match=r"test_policy.py:\d+, in"):
             quax.quaxify(f)(number(VECTOR))
 
 
