@@ -6,7 +6,7 @@ significands; exponents are constants. The derivative of ``y = s_y * 2**e_y`` wi
 neither overflows nor underflows.
 
 The limit that remains: a derivative of y is a float measured against the scale of y, with some 700
-nats (float32 80) below it; a change of y that is smaller than that relative to y is 0. In forward
+nats (float32: 87) below it; a change of y that is smaller than that relative to y is 0. In forward
 mode (`jvp`, `jacobian`) this holds for each element of y by itself. A reverse-mode pass (`grad`,
 `vjp`) has one scale for the whole cotangent, and components further below the largest become 0.
 """
