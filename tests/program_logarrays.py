@@ -38,8 +38,7 @@ class LogArrays:
         return ls.quaxify(function) if self.quaxified else function
 
     def apply(self, op: str, xs: Sequence[Any], param: Any) -> Any:
-        np_: Any = jnp if self.quaxified else lnp
-        x = xs[0]
+        np_, x = self._namespace(*xs), xs[0]
         match op:
             case "add":
                 return x + xs[1]
@@ -91,13 +90,30 @@ class LogArrays:
             case "where_less":
                 return np_.where(x < xs[1], xs[2], xs[3])
             case "exp_log":
-                return np_.exp(np_.log(x))
-            case "exp_log_add":
-                return np_.exp(np_.log(x) + np_.log(xs[1]))
-            case "exp_log_sub":
-                return np_.exp(np_.log(x) - np_.log(xs[1]))
+                sign, log = self._log(x)
+                return sign * np_.exp(log)
+            case "exp_log_add" | "exp_log_sub":
+                (sign, log), (other_sign, other) = self._log(x), self._log(xs[1])
+                both = log + other if op == "exp_log_add" else log - other
+                return sign * other_sign * np_.exp(both)
             case "exp_logaddexp":
-                return np_.exp(np_.logaddexp(np_.log(x), np_.log(xs[1])))
+                # the logarithm of a negative real number is nan, of a complex one it is not
+                logs = [np_.log(y + 0j) for y in xs]
+                total = np_.exp(np_.logaddexp(*logs))
+                return total if self.is_complex else np_.real(total)
             case "exp_log_scaled":
                 return np_.exp(param * np_.log(x))
         raise ValueError(f"no operation {op!r}")
+
+    def _namespace(self, *xs: Any) -> Any:
+        """`jax.numpy` inside of `quaxify`, unless a LogArray was made there: jnp does not take it."""
+        made_here = any(isinstance(x, LogArray) for x in xs)
+        return jnp if self.quaxified and not made_here else lnp
+
+    def _log(self, x: Any) -> tuple[Any, Any]:
+        """A sign and the logarithm of the rest, which for a negative real number alone is nan."""
+        np_ = self._namespace(x)
+        if self.is_complex:
+            return 1, np_.log(x)
+        sign = jnp.where(np_.less(x, 0), -1.0, 1.0).astype(x.dtype)
+        return sign, np_.log(sign * x)
