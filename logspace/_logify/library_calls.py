@@ -6,6 +6,7 @@ The names are not public: `tests/logify/test_library_calls.py` pins each one.
 from collections.abc import Callable
 from typing import Any
 
+import jax
 from jax import lax
 
 from .. import _numerics as num
@@ -100,10 +101,41 @@ def _logit(graph: Graph, operation: Operation, p: Value) -> Value | None:
     """log(p / (1 - p))."""
     if not p.is_float or p.is_log or p.is_complex:
         return None
+    if p.operation == "logistic":
+        graph.note("cancelled", "logit meets logistic")
+        return p.operands[0]
     minus, _ = graph.node("neg", (p,), plain=plainly(lax.neg, p))
     odds = ((guard(graph, p), 1.0), (guard(graph, plus_one(graph, minus)), -1.0))
     antilog = product(graph, odds, p.shape, p.dtype)
     return logarithm(graph, antilog, operation.single((p,)), ("logit", (p,), None), harmless=False)
+
+
+@library_call("hypot")
+def _hypot(graph: Graph, operation: Operation, x: Value, y: Value) -> Value | None:
+    """sqrt(x**2 + y**2), whose square is regular at 0."""
+    if not (x.is_float and y.is_float) or x.is_log or y.is_log:
+        return None
+    x, y = (broadcast_to(graph, v, operation.shape) for v in (x, y))
+    if x.dtype != y.dtype:
+        return None
+
+    def squares(a: jax.Array, b: jax.Array) -> jax.Array:
+        return lax.add(lax.mul(a, a), lax.mul(b, b))
+
+    def squares_of_numbers(a: num.Scaled, b: num.Scaled) -> num.Scaled:
+        return num.add(num.multiply(a, a), num.multiply(b, b))
+
+    total, new = graph.node("squares", (x, y), plain=plainly(squares, x, y),
+                            number=numerically(squares_of_numbers, x, y))  # fmt: skip
+    if new:
+        total.nonnegative = True
+        total.risky = max(x.risky, y.risky)
+    value, new = graph.node("hypot", (x, y), plain=operation.single((x, y)),
+                            number=numerically(num.sqrt, total))  # fmt: skip
+    if new:
+        value.nonnegative, value.risky = True, total.risky
+        value.factors = ((total, 0.5),)
+    return value
 
 
 @library_call("xlogy", "xlog1py")

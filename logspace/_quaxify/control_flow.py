@@ -14,6 +14,7 @@ from jax import lax
 from jax.extend.core import primitives
 
 from .. import _compat as compat
+from .inverse_pair import call_of_pair
 from .kinds import convert_all, join_all, join_branches, kind_of
 from .trace import HANDLERS, IN_PLACE, evaluate
 
@@ -84,6 +85,10 @@ def _settled(values: Sequence[Any], kinds: list[Any]) -> list[Any]:
 
 def _jit(trace: Any, values: list[Any], params: dict[str, Any]) -> Any:
     policy, name = trace.policy, params["name"]
+    if len(values) == 1:
+        of_pair = call_of_pair(name, values[0], policy)
+        if of_pair is not None:
+            return [of_pair]
     options = _jit_options(params)
 
     def make(program: Any) -> Any:
