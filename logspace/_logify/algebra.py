@@ -265,6 +265,14 @@ def _root_id(base: Value) -> int:
     return id(base)
 
 
+def poles(v: Value) -> list[tuple[Value, float]]:
+    """The factors that v is divided by and that may be zero."""
+    return [
+        (base, e) for base, e in v.factors
+        if e < 0 and not (base.is_exponential or base.positive or base.constant is not None)
+    ]  # fmt: skip
+
+
 def raised(factors: Factors, power: float) -> tuple[tuple[Value, float], ...]:
     return tuple((base, e * power) for base, e in factors)
 

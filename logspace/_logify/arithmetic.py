@@ -13,6 +13,7 @@ from .algebra import (
     log_of_number,
     logarithm,
     merge,
+    poles,
     power_factors,
     power_of_number,
     product,
@@ -50,6 +51,8 @@ def _sum(graph: Graph, operation: Operation, *operands: Value) -> Value | None:
         number = plainly(difference_of_exponentials, x.exponent, y.exponent)
     risky = max(x.risky, y.risky)
     shared = _shared_shift(graph, x, y, function)
+    if shared is None and risky:
+        shared = _common_denominator(graph, x, y, function)
     value, new = graph.node(
         operation.name, (x, y), dtype=x.dtype, shape=operation.shape,
         plain=operation.plain(operands), number=number if risky else None,
@@ -84,6 +87,30 @@ def _shared_shift(
         value.risky = EXPONENTIAL
         value.nonnegative = all(v.nonnegative for v in rest) and function is num.add
     return (*shift, (value, 1.0))
+
+
+def _common_denominator(
+    graph: Graph, x: Value, y: Value, function: Any
+) -> tuple[tuple[Value, float], ...] | None:
+    """a / b + c as (a + c * b) / b, whose reciprocal is regular where b is 0."""
+    below: dict[int, tuple[Value, float]] = {}
+    for base, e in (*poles(x), *poles(y)):
+        known = below.get(id(base), (base, 0.0))[1]
+        below[id(base)] = (base, max(known, -e))
+    if not below or len(below) > 4:
+        return None
+    wide = []
+    for v in (x, y):
+        # what v is divided by is gone: the whole is divided by it
+        own = {id(b): e for b, e in v.factors if e < 0}
+        factors = [f for f in v.factors if f[1] > 0 or id(f[0]) not in below]
+        factors += [(b, n + own.get(i, 0.0)) for i, (b, n) in below.items()]
+        wide.append(product(graph, [f for f in factors if f[1]], x.shape, x.dtype))
+    numerator, new = graph.node(function.__name__, wide, number=numerically(function, *wide))
+    if new:
+        numerator.risky = EXPONENTIAL
+        numerator.nonnegative = all(v.nonnegative for v in wide) and function is num.add
+    return ((numerator, 1.0), *raised(list(below.values()), -1.0))
 
 
 def _bounded(v: Value) -> bool:
@@ -264,7 +291,8 @@ def _quotient(graph: Graph, operation: Operation, *operands: Value) -> Value | N
     risky = max(x.risky, y.risky)
     inverted_twice = is_constant(x, 1.0) and len(factors) == 1 and factors[0][1] == 1.0
     one_exponential = len(factors) == 1 and factors[0][0].is_exponential
-    if gain.regular or inverted_twice or (gain.range and (risky or one_exponential)):
+    removed = risky and any(b.operation != "constant" for b, _ in poles(y))
+    if gain.regular or inverted_twice or removed or (gain.range and (risky or one_exponential)):
         graph.note("cancelled", "a pair cancels in a quotient")
         return product(graph, factors, operation.shape, operation.dtype)
     value, new = graph.node(

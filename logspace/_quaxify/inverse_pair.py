@@ -4,6 +4,7 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import quax
 from jax.extend.core import Primitive
 from jax.typing import ArrayLike
@@ -41,7 +42,7 @@ class Image(ArrayMethods, LogSpaceValue):
 
     def materialise(self) -> jax.Array:
         image = self.image()
-        return image.materialise() if isinstance(image, LogSpaceValue) else image
+        return image.materialise() if isinstance(image, LogSpaceValue) else jnp.asarray(image)
 
 
 def call_of_pair(name: str, x: Any, policy: str) -> Any:
