@@ -1,19 +1,18 @@
-"""What does `logify` cost on functions with nothing singular in them, and on log-space code?
+"""What does `logify` cost on functions with nothing singular in them?
 
-Peers: the same functions in plain JAX. Values and gradients, compilation apart.
+Peers: the same functions in plain JAX. Values and gradients, tracing and compilation apart. Models
+of Flax and NetKet are left out where these are not installed.
 """
 
-from collections.abc import Callable
+import os
 from typing import Any
 
-from ._timing import Candidate, Options, Question, compare, main_of
+from . import _logified  # isort: skip - before jax
+from ._timing import Options, Question, main_of, peer
 
 import jax  # isort: skip - after _timing
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.special import logsumexp
-
-from logspace._logify import logify
 
 
 def mlp(params: Any, x: Any, labels: Any) -> Any:
@@ -23,48 +22,34 @@ def mlp(params: Any, x: Any, labels: Any) -> Any:
     return -jnp.mean(jnp.sum(jax.nn.log_softmax(h @ params[2]) * chosen, -1))
 
 
-def hidden_markov(params: Any, observed: Any) -> Any:
-    initial, transition, emission = (jax.nn.log_softmax(p) for p in params)
-
-    def step(alpha: Any, o: Any) -> Any:
-        return logsumexp(alpha[:, None] + transition, axis=0) + emission[:, o], None
-
-    first = initial + emission[:, observed[0]]
-    return logsumexp(jax.lax.scan(step, first, observed[1:])[0])
+def mlp_of_probabilities(params: Any, x: Any, labels: Any) -> Any:
+    h = jnp.tanh(x @ params[0])
+    h = jnp.tanh(h @ params[1])
+    probabilities = jax.nn.softmax(h @ params[2])
+    return jnp.mean((probabilities - jax.nn.one_hot(labels, params[2].shape[1])) ** 2)
 
 
-def hidden_markov_batch(params: Any, observed: Any) -> Any:
-    return jnp.sum(jax.vmap(hidden_markov, (None, 0))(params, observed))
+def _of_module(module: Any, x: Any) -> tuple[Any, Any]:
+    variables = module.init(jax.random.key(0), x)
+
+    def fn(variables: Any, x: Any) -> Any:
+        return jnp.sum(jnp.real(module.apply(variables, x)))
+
+    return fn, (variables, x)
 
 
-def matrix_chain(logs: Any) -> Any:
-    def step(c: Any, m: Any) -> Any:
-        return logsumexp(c[:, :, None] + m[None], axis=1), None
+def transformer_block(x: Any) -> Any:
+    from flax import linen as nn
 
-    return logsumexp(jax.lax.scan(step, logs[0], logs[1:])[0])
+    class Block(nn.Module):
+        @nn.compact
+        def __call__(self, x: Any) -> Any:
+            h = nn.LayerNorm()(x)
+            x = x + nn.MultiHeadDotProductAttention(num_heads=4)(h, h)
+            h = nn.Dense(4 * x.shape[-1])(nn.LayerNorm()(x))
+            return x + nn.Dense(x.shape[-1])(nn.gelu(h))
 
-
-def sinkhorn(cost: Any) -> Any:
-    def step(state: Any, _: Any) -> Any:
-        _, g = state
-        f = -logsumexp(g[None] - cost, axis=1)
-        return (f, -logsumexp(f[:, None] - cost, axis=0)), None
-
-    n, m = cost.shape
-    zeros = jnp.zeros(n, cost.dtype), jnp.zeros(m, cost.dtype)
-    f, g = jax.lax.scan(step, zeros, None, length=50)[0]
-    return jnp.sum(f) + jnp.sum(g)
-
-
-def _questions(name: str, fn: Callable[..., Any], arguments: Any, options: Options, most: float
-               ) -> list[Question]:  # fmt: skip
-    out = []
-    for what, of in (("value", lambda f: f), ("value and gradient", jax.value_and_grad)):
-        candidates = [
-            Candidate("logify", of(logify(fn)), arguments), Candidate("plain", of(fn), arguments)
-        ]  # fmt: skip
-        out.append(compare(f"{name}: {what}", candidates, options, {"plain": most}))
-    return out
+    return _of_module(Block(), x)
 
 
 def body(options: Options) -> list[Question]:
@@ -73,18 +58,33 @@ def body(options: Options) -> list[Question]:
     def normal(*shape: int) -> Any:
         return jnp.asarray(generator.normal(size=shape))
 
-    steps, states = options.size(200, 5), options.size(32, 3)
-    hmm = [normal(states), normal(states, states), normal(states, 20)]
-    observed = jnp.asarray(generator.integers(0, 20, (options.size(32, 2), steps)))
-    width, side = options.size(128, 8), options.size(100, 4)
+    width = options.size(128, 8)
     params = [0.1 * normal(64, width), 0.1 * normal(width, width), 0.1 * normal(width, 10)]
-    labels = jnp.asarray(generator.integers(0, 10, 256))
+    data = (params, normal(256, 64), jnp.asarray(generator.integers(0, 10, 256)))
+    models = [
+        ("MLP, log_softmax", mlp, data),
+        ("MLP, softmax", mlp_of_probabilities, data),
+    ]
+    if peer("flax") is not None:
+        x = normal(options.size(32, 2), options.size(32, 4), options.size(64, 8))
+        models.append(("Flax transformer block", *transformer_block(x.astype(jnp.float32))))
+    # one process, one device: no global mesh for others to live with
+    os.environ.setdefault("NETKET_SHARDING", "0")
+    netket = peer("netket")
+    if netket is not None:
+        sites = options.size(16, 4)
+        spins = jnp.asarray(generator.choice([-1.0, 1.0], size=(options.size(512, 4), sites)))
+        chain = netket.graph.Chain(sites)
+        gcnn = {"symmetries": chain, "layers": 2, "features": 4}
+        models += [
+            ("NetKet RBM", *_of_module(netket.models.RBM(alpha=4), spins)),
+            ("NetKet GCNN, fft", *_of_module(netket.models.GCNN(mode="fft", **gcnn), spins)),
+            ("NetKet GCNN, irreps", *_of_module(netket.models.GCNN(mode="irreps", **gcnn), spins)),
+        ]
     return [
-        *_questions("MLP", mlp, (params, normal(256, 64), labels), options, 1.1),
-        *_questions("HMM", hidden_markov, (hmm, observed[0]), options, 0.5),
-        *_questions("HMM, batch", hidden_markov_batch, (hmm, observed), options, 0.5),
-        *_questions("matrix chain", matrix_chain, (normal(50, states, states),), options, 0.5),
-        *_questions("Sinkhorn", sinkhorn, (abs(normal(side, side)),), options, 0.5),
+        question
+        for name, fn, arguments in models
+        for question in _logified.questions(name, fn, arguments, options, 1.1, 1.5)
     ]
 
 

@@ -19,11 +19,11 @@ from ._differentiate import vjp as vjp
 from ._errors import MaterialiseError as MaterialiseError
 from ._functions import abs2 as abs2
 from ._functions import log as log
+from ._inverse_pair import inverse_pair as inverse_pair
 from ._log import Log as Log
 from ._log_array import LogArray as LogArray
 from ._logify import Explanation as Explanation
 from ._logify import explain as explain
-from ._logify import inverse_pair as inverse_pair
 from ._logify import logify as logify
 from ._quaxify import quaxify as quaxify
 

@@ -72,6 +72,14 @@ def closed(jaxpr: Any) -> Any:
     return jaxpr if hasattr(jaxpr, "consts") else ClosedJaxpr(jaxpr, ())
 
 
+def called(params: dict[str, Any]) -> Any:
+    """The jaxpr that a calling equation calls, or None."""
+    for name in ("call_jaxpr", "jaxpr", "fun_jaxpr"):
+        if name in params:
+            return params[name]
+    return None
+
+
 def call_again(fun: Any, *args: Any) -> Any:
     """Call a wrapped function of JAX, possibly not for the first time.
 

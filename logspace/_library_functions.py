@@ -2,8 +2,8 @@
 
 A call is recognised by the name of the function and by its file, which is JAX's: anybody may call a
 function `det`. Neither is public: `tests/logify/test_library_calls.py` pins each one. Name and file
-are not enough, since they stay with the derivatives of a function and with what `vmap` made of it:
-functions of matrices are also compared with their own programs.
+are not enough, since they stay with the derivatives of a function and with what `vmap` made of it, so
+the programs are compared as well.
 """
 
 import os
@@ -14,11 +14,20 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.scipy import special
 
-from ._compat import name_and_file
+from ._compat import called, name_and_file
 
 _JAX = os.path.join(os.path.dirname(jax.__file__), "")
 _OF_MATRICES = {"det": jnp.linalg.det, "slogdet": jnp.linalg.slogdet}
+_ELEMENTWISE = {
+    "hypot": jnp.hypot,
+    "logaddexp": jnp.logaddexp,
+    "logaddexp2": jnp.logaddexp2,
+    "logit": special.logit,
+    "xlog1py": special.xlog1py,
+    "xlogy": special.xlogy,
+}
 
 
 def library_function(jaxpr: Any) -> str:
@@ -26,6 +35,40 @@ def library_function(jaxpr: Any) -> str:
     body = getattr(jaxpr, "jaxpr", jaxpr)
     name, file = name_and_file(body) if getattr(body, "debug_info", None) else ("", "")
     return name if file.startswith(_JAX) else ""
+
+
+def elementwise_function(jaxpr: Any) -> str:
+    """The name of the elementwise function that a jaxpr is the program of, batched or not, or ""."""
+    name = library_function(jaxpr)
+    if name not in _ELEMENTWISE:
+        return ""
+    dtypes = tuple(v.aval.dtype for v in getattr(jaxpr, "jaxpr", jaxpr).invars)
+    return name if _operations(jaxpr) == _operations_of(name, dtypes) else ""
+
+
+#: What `vmap`, and operands of other dtypes and shapes, add to an elementwise program.
+_MOVEMENT = {"broadcast_in_dim", "convert_element_type", "reshape", "squeeze", "transpose"}
+
+
+def _operations(jaxpr: Any) -> list[str]:
+    """The names of the primitives of a program, of those inside of calls too."""
+    names: list[str] = []
+    for equation in getattr(jaxpr, "jaxpr", jaxpr).eqns:
+        inner = called(equation.params)
+        if inner is not None:
+            names += _operations(inner)
+        elif equation.primitive.name not in _MOVEMENT:
+            names.append(equation.primitive.name)
+    return names
+
+
+@lru_cache(maxsize=256)
+def _operations_of(name: str, dtypes: tuple[Any, ...]) -> list[str] | None:
+    try:
+        traced = jax.make_jaxpr(_ELEMENTWISE[name])(*(jax.ShapeDtypeStruct((), d) for d in dtypes))
+    except (TypeError, ValueError):  # a derivative has another number of operands
+        return None
+    return _operations(traced)
 
 
 class FunctionOfMatrices(NamedTuple):

@@ -23,15 +23,20 @@ class LogSpaceValue(quax.ArrayValue):
     def default(primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
         """What happens to a primitive that has no rule for these operands.
 
-        A `Log` among them is read as its plain value, and the primitive tried again. A primitive
+        A `Log` among them is read as its plain value, a function value of a declared inverse pair
+        as the number that it is, and the primitive tried again. A primitive
         that reaches a `LogArray` without a rule is refused with the way out.
         """
         from ._log import Log
+        from ._quaxify.inverse_pair import read_image
         from ._rules.registering import ANYWHERE, LEADING
 
         if any(isinstance(x, Log) for x in values):
             plain = [x.materialise() if isinstance(x, Log) else x for x in values]
             return quax.quaxify(primitive.bind)(*plain, **params)
+        read = [read_image(x) for x in values]
+        if any(x is not y for x, y in zip(read, values, strict=True)):
+            return quax.quaxify(primitive.bind)(*read, **params)
         # quax dispatches on the types at the leading positions only
         rule = ANYWHERE.get(primitive)
         if rule is not None and len(values) > LEADING:

@@ -8,4 +8,3 @@ the walk over the traced program. The rules stand by family in `arithmetic`, `lo
 from .api import logify as logify
 from .explain import Explanation as Explanation
 from .explain import explain as explain
-from .inverse_pair import inverse_pair as inverse_pair

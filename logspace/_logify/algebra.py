@@ -19,7 +19,7 @@ import numpy as np
 from jax import lax
 
 from .. import _numerics as num
-from .value import EXPONENTIAL, NUMBER, Form, Graph, Value, is_constant, numerically, plainly
+from .value import EXPONENTIAL, NUMBER, VALUE, Form, Graph, Value, is_constant, numerically, plainly
 
 Factors = Sequence[tuple[Value, float]]
 
@@ -35,7 +35,8 @@ def exponential(graph: Graph, r: Value) -> Value:
         root = exponential(graph, r.operands[0])
         if root.operation == "exp":
             return view(graph, root, r.params[0], r.shape)
-    value, new = graph.node("exp", (r,), plain=plainly(lax.exp, r), number=_number_of_exp(r))
+    plain = None if is_extremum_of_logs(r) else plainly(lax.exp, r)
+    value, new = graph.node("exp", (r,), plain=plain, number=_number_of_exp(graph, r))
     if new:
         value.exponent = r
         value.risky = EXPONENTIAL
@@ -45,19 +46,26 @@ def exponential(graph: Graph, r: Value) -> Value:
     return value
 
 
-def _number_of_exp(r: Value) -> Form:
-    extremum = _EXTREMA.get(r.operation)
-    if (
-        extremum is not None
-        and all(o.is_log and (o.shape == r.shape or len(r.operands) == 1) for o in r.operands)
-        and not r.is_complex
-    ):
-        # exp is monotone: the exponential of the largest logarithm is the largest number
-        def of_numbers(*numbers: num.Scaled) -> num.Scaled:
-            return extremum(numbers, r.params)
+def is_singular_log(v: Value) -> bool:
+    """Whether v is the logarithm of a number that may be zero."""
+    return v.is_log and not v.harmless and not v.is_complex
 
-        needs = tuple((o.antilog, NUMBER) for o in r.operands if o.antilog is not None)
-        return Form(of_numbers, needs)
+
+def is_extremum_of_logs(v: Value) -> bool:
+    """Whether exp(v) is the largest or smallest of numbers that may be zero."""
+    return (
+        v.operation in _EXTREMA
+        and any(map(is_singular_log, v.operands))
+        and (len(v.operands) == 1 or all(o.is_float and o.shape == v.shape for o in v.operands))
+    )
+
+
+def _number_of_exp(graph: Graph, r: Value) -> Form:
+    if is_extremum_of_logs(r):
+        # exp is monotone: the exponential of the largest logarithm is the largest number
+        extremum = _EXTREMA[r.operation]
+        needs = tuple((antilog_of(graph, o), NUMBER) for o in r.operands)
+        return Form(lambda *numbers: extremum(numbers, r.params), needs)
     return plainly(num.from_log, r)
 
 
@@ -96,6 +104,8 @@ def guard(graph: Graph, v: Value) -> Value:
     """v where it has a real logarithm, nan where it is negative: exp(log(v))."""
     if v.is_complex or v.nonnegative:
         return v
+    if v.antilog is not None:
+        return _guarded_log(graph, v)
     if any(b.is_exponential for b, _ in v.factors) and v.is_product:
         # a shift stays in sight, to meet its inverse
         certain = [(b, e) for b, e in v.factors if b.nonnegative]
@@ -110,6 +120,29 @@ def guard(graph: Graph, v: Value) -> Value:
         value.nonnegative = True
         value.risky, value.weak_type = v.risky, v.weak_type
     return value
+
+
+def _guarded_log(graph: Graph, v: Value) -> Value:
+    """A logarithm, as that of a number that is nan where the logarithm is negative."""
+    assert v.antilog is not None
+
+    def guarded(x: num.Scaled, log: jax.Array) -> num.Scaled:
+        # at -inf too, where the number is zero and regular
+        return num.where(
+            lax.lt(log, lax.full_like(log, 0)), num.from_linear(lax.full_like(log, np.nan)), x
+        )
+
+    antilog, new = graph.node(
+        "guarded_antilog",
+        (v.antilog, v),
+        number=Form(guarded, ((v.antilog, NUMBER), (v, VALUE if VALUE in v.forms else "plain"))),
+    )
+    if new:
+        antilog.risky, antilog.nonnegative = v.antilog.risky, v.antilog.nonnegative
+    log = logarithm(graph, antilog, plainly(_nan_where_negative, v), ("guard", (v,), None),
+                    harmless=v.harmless)  # fmt: skip
+    log.nonnegative = True
+    return log
 
 
 def _nan_where_negative(a: jax.Array) -> jax.Array:
@@ -139,13 +172,14 @@ def merge(*lists: Factors) -> tuple[tuple[tuple[Value, float], ...], Gain]:
     regular = wide = False
     for factors in lists:
         for base, e in factors:
-            key = (id(base), base.is_exponential or e > 0)
+            never_zero = base.is_exponential or _is_one_minus_logistic(base)
+            key = (id(base), never_zero or e > 0)
             if key not in table:
                 table[key] = (base, e)
                 continue
             old = table[key][1]
             table[key] = (base, old + e)
-            if base.is_exponential:
+            if never_zero:
                 wide |= old * e < 0
             elif base.operation == "abs" or not (old.is_integer() and e.is_integer()):
                 regular = True
@@ -153,16 +187,39 @@ def merge(*lists: Factors) -> tuple[tuple[tuple[Value, float], ...], Gain]:
         (base, _snapped(e, base.dtype)) for base, e in table.values()
         if e != 0.0 and not is_constant(base, 1.0)
     ]  # fmt: skip
-    for absorb in (_absorb_sign, _absorb_live):
+    for absorb in (_absorb_live, _absorb_powers_of_signs, _absorb_sign):
         collected, absorbed = absorb(collected)
         regular |= absorbed
     return tuple(collected), Gain(regular, wide)
+
+
+def _is_one_minus_logistic(v: Value) -> bool:
+    if v.operation != "sub" or v.operands[1].operation != "logistic":
+        return False
+    return is_constant(v.operands[0], 1.0)
 
 
 def _snapped(e: float, dtype: Any) -> float:
     """An exponent that rounding has moved off a half integer, as (1 / ln 2) * ln 2, put back."""
     nearest = round(2 * e) / 2
     return nearest if abs(e - nearest) <= 4 * np.finfo(dtype).eps * abs(e) else e
+
+
+def _absorb_powers_of_signs(
+    factors: list[tuple[Value, float]],
+) -> tuple[list[tuple[Value, float]], bool]:
+    """sign(b)**n of a real b is sign(b) or, beside a positive power of |b|, 1."""
+    moduli = {_root_id(b) for b, e in factors if b.operation == "abs" and e > 0}
+    out, changed = [], False
+    for b, e in factors:
+        if b.operation == "sign" and not b.is_complex and e > 1 and e.is_integer():
+            if e % 2 == 1 or _root_id(b) in moduli:
+                changed = True
+                if e % 2 == 1:
+                    out.append((b, 1.0))
+                continue
+        out.append((b, e))
+    return out, changed
 
 
 def _absorb_sign(factors: list[tuple[Value, float]]) -> tuple[list[tuple[Value, float]], bool]:
@@ -202,7 +259,18 @@ def _absorb_live(factors: list[tuple[Value, float]]) -> tuple[list[tuple[Value, 
 
 
 def _root_id(base: Value) -> int:
-    return id(base.operands[0]) if base.operation == "convert_element_type" else id(base)
+    """Of what is zero where the base is."""
+    while base.operation in ("convert_element_type", "sign", "abs"):
+        base = base.operands[0]
+    return id(base)
+
+
+def poles(v: Value) -> list[tuple[Value, float]]:
+    """The factors that v is divided by and that may be zero."""
+    return [
+        (base, e) for base, e in v.factors
+        if e < 0 and not (base.is_exponential or base.positive or base.constant is not None)
+    ]  # fmt: skip
 
 
 def raised(factors: Factors, power: float) -> tuple[tuple[Value, float], ...]:
@@ -223,8 +291,9 @@ def power_factors(
             not e.is_integer() and raised_e.is_integer()
             for (_, e), (_, raised_e) in zip(v.factors, factors, strict=True)
         )
+        pole_removed = [e for _, e in v.factors] == [-1.0] and power == -1.0
         even_modulus = any(b.operation == "abs" for b, _ in v.factors) and power != 1
-        return factors, whole or even_modulus
+        return factors, whole or even_modulus or pole_removed
     if v.is_complex:
         return ((v, float(power)),), False
     factors = []

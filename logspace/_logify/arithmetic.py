@@ -13,6 +13,7 @@ from .algebra import (
     log_of_number,
     logarithm,
     merge,
+    poles,
     power_factors,
     power_of_number,
     product,
@@ -50,6 +51,8 @@ def _sum(graph: Graph, operation: Operation, *operands: Value) -> Value | None:
         number = plainly(difference_of_exponentials, x.exponent, y.exponent)
     risky = max(x.risky, y.risky)
     shared = _shared_shift(graph, x, y, function)
+    if shared is None and risky:
+        shared = _common_denominator(graph, x, y, function)
     value, new = graph.node(
         operation.name, (x, y), dtype=x.dtype, shape=operation.shape,
         plain=operation.plain(operands), number=number if risky else None,
@@ -84,6 +87,30 @@ def _shared_shift(
         value.risky = EXPONENTIAL
         value.nonnegative = all(v.nonnegative for v in rest) and function is num.add
     return (*shift, (value, 1.0))
+
+
+def _common_denominator(
+    graph: Graph, x: Value, y: Value, function: Any
+) -> tuple[tuple[Value, float], ...] | None:
+    """a / b + c as (a + c * b) / b, whose reciprocal is regular where b is 0."""
+    below: dict[int, tuple[Value, float]] = {}
+    for base, e in (*poles(x), *poles(y)):
+        known = below.get(id(base), (base, 0.0))[1]
+        below[id(base)] = (base, max(known, -e))
+    if not below or len(below) > 4:
+        return None
+    wide = []
+    for v in (x, y):
+        # what v is divided by is gone: the whole is divided by it
+        own = {id(b): e for b, e in v.factors if e < 0}
+        factors = [f for f in v.factors if f[1] > 0 or id(f[0]) not in below]
+        factors += [(b, n + own.get(i, 0.0)) for i, (b, n) in below.items()]
+        wide.append(product(graph, [f for f in factors if f[1]], x.shape, x.dtype))
+    numerator, new = graph.node(function.__name__, wide, number=numerically(function, *wide))
+    if new:
+        numerator.risky = EXPONENTIAL
+        numerator.nonnegative = all(v.nonnegative for v in wide) and function is num.add
+    return ((numerator, 1.0), *raised(list(below.values()), -1.0))
 
 
 def _bounded(v: Value) -> bool:
@@ -263,7 +290,9 @@ def _quotient(graph: Graph, operation: Operation, *operands: Value) -> Value | N
     factors, gain = merge(x.factors, raised(y.factors, -1.0))
     risky = max(x.risky, y.risky)
     inverted_twice = is_constant(x, 1.0) and len(factors) == 1 and factors[0][1] == 1.0
-    if gain.regular or inverted_twice or (gain.range and risky):
+    one_exponential = len(factors) == 1 and factors[0][0].is_exponential
+    removed = risky and any(b.operation != "constant" for b, _ in poles(y))
+    if gain.regular or inverted_twice or removed or (gain.range and (risky or one_exponential)):
         graph.note("cancelled", "a pair cancels in a quotient")
         return product(graph, factors, operation.shape, operation.dtype)
     value, new = graph.node(
@@ -280,6 +309,8 @@ def _quotient(graph: Graph, operation: Operation, *operands: Value) -> Value | N
         value.nonnegative = x.nonnegative and y.nonnegative
         value.positive = x.positive and y.positive
         value.exponent = _combined_exponent(graph, x, y, "sub")
+        if x.normalised_axes is not None and x.operands and not y.risky:
+            value.softmax = x.operands[0], y
     return value
 
 
@@ -302,6 +333,20 @@ def _negative(graph: Graph, operation: Operation, x: Value) -> Value | None:
         if x.is_product:
             minus = graph.constant(-1, x.shape, x.dtype)
             value.factors = ((minus, 1.0), *x.factors)
+    return value
+
+
+@rule("cbrt")
+def _cube_root(graph: Graph, operation: Operation, x: Value) -> Value | None:
+    """sign(x) * |x|**(1/3), of which powers may become whole again."""
+    if not x.is_float or x.is_log or x.is_complex:
+        return None
+    value, new = graph.node("cbrt", (x,), plain=operation.plain((x,)),
+                            number=numerically(num.cbrt, x))  # fmt: skip
+    if new:
+        value.risky, value.nonnegative, value.positive = x.risky, x.nonnegative, x.positive
+        third = ((absolute(graph, x), 1 / 3),)
+        value.factors = third if x.nonnegative else ((sign(graph, x), 1.0), *third)
     return value
 
 
@@ -343,14 +388,20 @@ def power_value(graph: Graph, operation: Operation, operands: Any, x: Value, pow
 
 @rule("pow")
 def _power(graph: Graph, operation: Operation, *operands: Value) -> Value | None:
-    if not all(v.is_float for v in operands) or operands[0].is_log:
+    x, p = operands
+    if not x.is_float or x.is_log:
         return None
-    x, p = _operands(graph, operation, *operands)
-    if x.dtype != p.dtype:
+    if np.issubdtype(p.dtype, np.integer) and not x.is_complex:
+        p, _ = graph.node("convert_element_type", (p,), x.dtype.name, dtype=x.dtype, plain=plainly(
+            lambda a: lax.convert_element_type(a, x.dtype), p))  # fmt: skip
+    if not p.is_float or x.dtype != p.dtype:
         return None
-    constant = p.constant
+    x, p = _operands(graph, operation, x, p)
+    constant, base = p.constant, x.constant
     if constant is not None and np.imag(constant) == 0 and np.isfinite(constant):
         value = power_value(graph, operation, operands, x, float(np.real(constant)))
+    elif base is not None and not x.is_complex and 0 < base < np.inf and base != 1:
+        return _exponential_of_base(graph, operation, operands, float(np.log(base)), p)
     else:
         value, new = graph.node("pow", (x, p), plain=None, number=numerically_power(x, p))
         if new:
@@ -360,6 +411,26 @@ def _power(graph: Graph, operation: Operation, *operands: Value) -> Value | None
         value.forms["plain"] = plainly(safe_power, x, p)
     elif value.operation == "pow":
         value.forms["plain"] = operation.plain(operands)
+    return value
+
+
+def _exponential_of_base(
+    graph: Graph, operation: Operation, operands: Any, log_base: float, p: Value
+) -> Value:
+    """base ** p = exp(p * log(base)), as exp2 is."""
+    if p.antilog is not None:
+        factors, _ = power_factors(graph, p.antilog, log_base)
+        factors, _ = merge(factors)
+        graph.note("cancelled", "a power of a constant meets a logarithm")
+        return product(graph, factors, p.shape, p.dtype)
+    x = operands[0] if operands[0].shape == p.shape else broadcast_to(graph, operands[0], p.shape)
+    value, new = graph.node("pow", (x, p), plain=operation.plain(operands),
+                            number=numerically_power(x, p))  # fmt: skip
+    if new:
+        value.risky = EXPONENTIAL
+        value.nonnegative = value.positive = True
+        c = graph.constant(log_base, p.shape, p.dtype)
+        value.exponent, _ = graph.node("mul", (p, c), plain=plainly(lax.mul, p, c))
     return value
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from jax import lax
 
 from .. import _numerics as num
-from .algebra import antilog_of, logarithm
+from .algebra import antilog_of, is_extremum_of_logs, logarithm
 from .interpreter import constants, evaluate, is_interesting, multiplies
 from .invariants import outside
 from .jaxprs import opened, scan_groups
@@ -44,7 +44,7 @@ _RANK = {"plain": 0, "number": 1, "log": 2}
 
 
 def kind_of(v: Value) -> Kind:
-    if v.is_log and not v.harmless:
+    if v.is_log and not v.harmless or is_extremum_of_logs(v):
         return Kind("log", False, EXPONENTIAL)
     return Kind("number" if v.risky and v.is_float else "plain", v.nonnegative, v.risky)
 

@@ -19,7 +19,18 @@ from .movement import (
 )
 from .rules import Operation, rule
 from .shielding import shield
-from .value import EXPONENTIAL, NUMBER, PLAIN, Form, Graph, Value, is_constant, numerically, plainly
+from .value import (
+    EXPONENTIAL,
+    NUMBER,
+    PLAIN,
+    VALUE,
+    Form,
+    Graph,
+    Value,
+    is_constant,
+    numerically,
+    plainly,
+)
 
 
 def _interesting(v: Value) -> bool:
@@ -209,8 +220,9 @@ def stopped(graph: Graph, v: Value) -> Value:
     def of_number(x: num.Scaled) -> num.Scaled:
         return num.Scaled(lax.stop_gradient(x.significand), x.exponent)
 
+    source = (v, VALUE if VALUE in v.forms else PLAIN)
     value, new = graph.node(
-        "stop_gradient", (v,), plain=plainly(lax.stop_gradient, v),
+        "stop_gradient", (v,), plain=Form(lax.stop_gradient, (source,)),
         number=numerically(of_number, v),
     )  # fmt: skip
     if new:
@@ -321,16 +333,4 @@ def _complex(graph: Graph, operation: Operation, x: Value, y: Value) -> Value | 
                             number=Form(num.make_complex, ((x, NUMBER), (y, NUMBER))))  # fmt: skip
     if new:
         value.risky = EXPONENTIAL
-    return value
-
-
-@rule("reduce_max", "reduce_min")
-def _extremum(graph: Graph, operation: Operation, v: Value) -> Value | None:
-    if not v.is_float:
-        return None
-    axes = tuple(operation.params["axes"])
-    value, new = graph.node(operation.name, (v,), axes, shape=operation.shape,
-                            plain=operation.plain((v,)))  # fmt: skip
-    if new:
-        value.nonnegative = v.nonnegative
     return value

@@ -5,10 +5,17 @@ from typing import Any
 
 from jax.extend.core import Literal
 
-from . import arithmetic, elementwise, logarithms, reductions  # noqa: F401 - register rules
-from .inverse_pair import PAIRS
+from .._inverse_pair import PREFIX
+from . import (  # noqa: F401 - register rules
+    arithmetic,
+    elementwise,
+    extrema,
+    logarithms,
+    reductions,
+    scatters,
+)
+from .inverse_pair import call_of_pair
 from .jaxprs import binder, called, name_of_call, opened, programs_in
-from .movement import PAIR
 from .rules import RULES, Operation, default
 from .value import Graph, Value
 
@@ -37,7 +44,7 @@ def is_interesting(jaxpr: Any) -> bool:
         return known[1]
     answer = any(
         e.primitive.name in _INTERESTING
-        or str(e.params.get("name", "")).startswith(PAIR)
+        or str(e.params.get("name", "")).startswith(PREFIX)
         or e.primitive.name == "mul"
         and e.invars[0] is e.invars[1]
         or any(map(is_interesting, programs_in(e.params)))
@@ -104,11 +111,12 @@ def _equation(graph: Graph, equation: Any, operands: list[Value]) -> list[Value]
     avals = [v.aval for v in equation.outvars]
     if called(params) is not None and name not in CONTROL_FLOW:
         function = name_of_call(name, params)
-        if function.startswith(PAIR) and function in PAIRS and len(operands) == 1:
-            pair, direction = PAIRS[function]
+        if function.startswith(PREFIX) and len(operands) == 1:
             operation = Operation(function, params, avals, binder(equation), True)
-            return [pair.call(graph, operation, direction, operands[0])]
-        if library := library_calls.recognised(name, params):
+            result = call_of_pair(graph, operation, operands[0])
+            if result is not None:
+                return [result]
+        if library := library_calls.recognised(params):
             operation = Operation(library[0], params, avals, binder(equation), True)
             results = library[1](graph, operation, *operands)
             if results is not None:

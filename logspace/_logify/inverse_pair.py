@@ -1,159 +1,31 @@
-"""Pairs of functions that undo each other, declared by the user."""
+"""Declared pairs of inverse functions, in a traced program."""
 
-import itertools
-import math
-from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-import numpy as np
-from jax import lax
-
-from .movement import PAIR
+from .._inverse_pair import PAIRS
 from .rules import Operation
 from .value import PLAIN, Form, Graph, Value
 
-Domain = tuple[float, float] | Callable[[jax.Array], jax.Array] | None
 
-_names = itertools.count()
-
-
-class _Pair:
-    """Two elementwise functions, where they undo each other, and a point inside the domain."""
-
-    def __init__(self, forward: Any, backward: Any, domain: Domain, inside: float) -> None:
-        self.functions = (forward, backward)
-        self.domain = domain
-        self.inside = inside
-        self.name = f"{PAIR}{next(_names)}"
-
-    def contains(self, x: jax.Array) -> jax.Array:
-        return _contains(self.domain, x)
-
-    def call(self, graph: Graph, operation: Operation, direction: int, v: Value) -> Value:
-        """The value of one of the two functions: v's own argument where the other made v."""
-        here, other = (f"{self.name}:{d}" for d in (direction, 1 - direction))
-        function = self.functions[direction]
-        if v.operation != other:
-            value, _ = graph.node(here, (v,), plain=operation.single((v,)), shape=operation.shape,
-                                  dtype=operation.dtype)  # fmt: skip
-            return value
-        inner = v.operands[0]
-        # the argument of `forward`, for which the domain is declared
-        at = inner if direction == 1 else v
-        other_function = self.functions[1 - direction]
-
-        def select(x: jax.Array, original: jax.Array) -> jax.Array:
-            inside = self.contains(lax.stop_gradient(x))
-            # outside, the plain answer; inside, that is computed at a harmless point
-            harmless = (
-                self.inside if direction == 1 else self.functions[0](jnp.asarray(self.inside))
-            )
-            elsewhere = jnp.where(inside, jnp.asarray(harmless, original.dtype), original)
-            return jnp.where(inside, original, function(other_function(elsewhere)))
-
-        graph.note("cancelled", "a declared pair of inverse functions")
-        value, _ = graph.node(
-            "within", (inner, v), here, plain=Form(select, ((at, PLAIN), (inner, PLAIN)))
-        )
+def call_of_pair(graph: Graph, operation: Operation, v: Value) -> Value | None:
+    """One function of a declared pair, called on v: v's own argument where the other made v."""
+    if operation.name not in PAIRS or v.is_log:
+        return None
+    pair, direction = PAIRS[operation.name]
+    if v.operation != pair.name_of(1 - direction):
+        value, _ = graph.node(operation.name, (v,), plain=operation.single((v,)),
+                              shape=operation.shape, dtype=operation.dtype)  # fmt: skip
         return value
+    inner = v.operands[0]
+    graph.note("cancelled", "a declared pair of inverse functions")
+    if pair.domain is None:
+        return inner
+    at = inner if direction == 1 else v
 
+    def select(x: Any, original: Any) -> Any:
+        return pair.where_inside(direction, x, original)
 
-PAIRS: dict[str, tuple[_Pair, int]] = {}
-
-
-def inverse_pair(
-    f: Callable[[jax.Array], jax.Array],
-    f_inverse: Callable[[jax.Array], jax.Array],
-    domain: Domain = None,
-) -> tuple[Callable[[jax.Array], jax.Array], Callable[[jax.Array], jax.Array]]:
-    """Two functions that cancel exactly inside `logify` where one meets the other.
-
-    ``g, g_inverse = inverse_pair(f, f_inverse, domain=(0, inf))``: in a logified function
-    ``g_inverse(g(x))`` is x itself, to the last bit and with the derivative 1, wherever x is in the
-    domain, and ``g(g_inverse(y))`` is y wherever ``f_inverse(y)`` is. Elsewhere both are what f and
-    f_inverse make of their arguments. Outside `logify` they are f and f_inverse.
-
-    Args:
-        f, f_inverse: functions of one array that act element by element.
-        domain: the arguments of f for which f_inverse undoes f: an interval (low, high), closed, or
-            a function from an array to a boolean array; by default all real numbers.
-
-    Raises:
-        ValueError: f_inverse(f(x)) is not x at some point of the domain; the message shows it. This
-            is a numerical check at a few hundred points, not a proof.
-    """
-    points = _points(domain)
-    _check(f, f_inverse, points)
-    pair = _Pair(f, f_inverse, domain, float(points[len(points) // 2]))
-    return _named(pair, 0, f), _named(pair, 1, f_inverse)
-
-
-def _named(pair: _Pair, direction: int, function: Any) -> Any:
-    name = f"{pair.name}:{direction}"
-
-    def call(x: Any) -> jax.Array:
-        return jnp.asarray(function(x))
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = function.__doc__
-    PAIRS[name] = (pair, direction)
-    return jax.jit(call)
-
-
-def _contains(domain: Domain, x: jax.Array) -> jax.Array:
-    if domain is None:
-        return x == x
-    if callable(domain):
-        return domain(x)
-    low, high = domain
-    return (x >= low) & (x <= high)
-
-
-def _points(domain: Domain) -> np.ndarray:
-    """Some hundred points of the domain, in order."""
-    size = np.geomspace(1e-3, 20.0, 120)
-    everywhere = np.concatenate([-size[::-1], [0.0], size])
-    if domain is None:
-        return everywhere
-    if callable(domain):
-        chosen = everywhere[np.asarray(domain(jnp.asarray(everywhere)))]
-        if chosen.size == 0:
-            raise ValueError(
-                "The domain of an inverse pair must contain some number between -20 and 20, to be "
-                "checked; the predicate that was given is false at all of them. Give an interval."
-            )
-        return chosen
-    low, high = domain
-    if not low < high:
-        raise ValueError(
-            f"The domain must be an interval (low, high) with low < high, not {domain}."
-        )
-    if math.isfinite(low) and math.isfinite(high):
-        return low + (high - low) * np.linspace(0.0, 1.0, 201)
-    if math.isfinite(low):
-        return np.concatenate([[low], low + size])
-    if math.isfinite(high):
-        return np.concatenate([high - size[::-1], [high]])
-    return everywhere
-
-
-def _check(f: Any, f_inverse: Any, points: np.ndarray) -> None:
-    x = jnp.asarray(points)
-    tolerance = 1e3 * float(jnp.finfo(x.dtype).eps)
-    y = f(x)
-    back = np.asarray(f_inverse(y))
-    # a rounding of the image, where the inverse is steep, is no counterexample
-    step = np.asarray(jnp.abs(f_inverse(y * (1 + tolerance)) - f_inverse(y * (1 - tolerance))))
-    allowed = tolerance * (np.abs(points) + 1) + np.where(np.isfinite(step), step, 0)
-    # at the ends the image may be infinite, or the inverse steep
-    inner = np.isfinite(np.asarray(y))
-    wrong = inner & ~(np.abs(back - np.asarray(x)) <= allowed)
-    if wrong.any():
-        i = int(np.argmax(wrong))
-        raise ValueError(
-            "An inverse pair must satisfy f_inverse(f(x)) == x on its domain. It does not: at x = "
-            f"{points[i]:g}, f(x) = {np.asarray(y)[i]:g} and f_inverse(f(x)) = {back[i]:g}. Give "
-            "the domain on which it does, as `domain=(low, high)` or as a predicate."
-        )
+    value, _ = graph.node(
+        "within", (inner, v), operation.name, plain=Form(select, ((at, PLAIN), (inner, PLAIN)))
+    )
+    return value

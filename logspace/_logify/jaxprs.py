@@ -7,20 +7,13 @@ import jax
 from jax.extend.core import Jaxpr, Literal, jaxpr_as_fun
 
 from .._compat import ClosedJaxpr, name_and_file
+from .._compat import called as called
 from .._library_functions import library_function
 
 
 def opened(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
     """The equations and the constants of a jaxpr, which since 0.11 is closed and open in one."""
     return getattr(jaxpr, "jaxpr", jaxpr), getattr(jaxpr, "consts", ()) or ()
-
-
-def called(params: dict[str, Any]) -> Any:
-    """The jaxpr that a calling equation calls, or None."""
-    for name in ("call_jaxpr", "jaxpr", "fun_jaxpr"):
-        if name in params:
-            return params[name]
-    return None
 
 
 def name_of_call(name: str, params: dict[str, Any]) -> str:

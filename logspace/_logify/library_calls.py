@@ -4,10 +4,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import jax
 from jax import lax
 
 from .. import _numerics as num
-from .._library_functions import FunctionOfMatrices, function_of_matrices, library_function
+from .._library_functions import FunctionOfMatrices, elementwise_function, function_of_matrices
 from ..linalg._determinant import determinant, determinant_of_plain
 from .algebra import absolute, antilog_of, guard, logarithm, power_factors, product, sign
 from .jaxprs import called
@@ -29,7 +30,7 @@ def rule_of(*names: str) -> Callable[[_Rule], _Rule]:
     return register
 
 
-def recognised(primitive: str, params: dict[str, Any]) -> tuple[str, _Rule] | None:
+def recognised(params: dict[str, Any]) -> tuple[str, _Rule] | None:
     """The name and the rule of the library function that an equation calls, if it is one.
 
     A rule returns None if it has nothing to say about its operands.
@@ -39,14 +40,8 @@ def recognised(primitive: str, params: dict[str, Any]) -> tuple[str, _Rule] | No
         return None
     if function := function_of_matrices(jaxpr):
         return function.name, partial(_RULES[function.name], function=function)
-    # the others are `custom_jvp` functions; a `jit` of such a name may be of their derivative
-    name = library_function(jaxpr)
-    if name in _OF_MATRICES or primitive != "custom_jvp_call" or name not in _RULES:
-        return None
-    return name, _RULES[name]
-
-
-_OF_MATRICES = ("det", "slogdet")
+    name = elementwise_function(jaxpr)
+    return (name, _RULES[name]) if name else None
 
 
 def _matrices(graph: Graph, a: Value, function: FunctionOfMatrices) -> Value:
@@ -138,10 +133,41 @@ def _logit(graph: Graph, operation: Operation, p: Value) -> Value | None:
     """log(p / (1 - p))."""
     if not p.is_float or p.is_log or p.is_complex:
         return None
+    if p.operation == "logistic":
+        graph.note("cancelled", "logit meets logistic")
+        return p.operands[0]
     minus, _ = graph.node("neg", (p,), plain=plainly(lax.neg, p))
     odds = ((guard(graph, p), 1.0), (guard(graph, plus_one(graph, minus)), -1.0))
     antilog = product(graph, odds, p.shape, p.dtype)
     return logarithm(graph, antilog, operation.single((p,)), ("logit", (p,), None), harmless=False)
+
+
+@rule_of("hypot")
+def _hypot(graph: Graph, operation: Operation, x: Value, y: Value) -> Value | None:
+    """sqrt(x**2 + y**2), whose square is regular at 0."""
+    if not (x.is_float and y.is_float) or x.is_log or y.is_log:
+        return None
+    x, y = (broadcast_to(graph, v, operation.shape) for v in (x, y))
+    if x.dtype != y.dtype:
+        return None
+
+    def squares(a: jax.Array, b: jax.Array) -> jax.Array:
+        return lax.add(lax.mul(a, a), lax.mul(b, b))
+
+    def squares_of_numbers(a: num.Scaled, b: num.Scaled) -> num.Scaled:
+        return num.add(num.multiply(a, a), num.multiply(b, b))
+
+    total, new = graph.node("squares", (x, y), plain=plainly(squares, x, y),
+                            number=numerically(squares_of_numbers, x, y))  # fmt: skip
+    if new:
+        total.nonnegative = True
+        total.risky = max(x.risky, y.risky)
+    value, new = graph.node("hypot", (x, y), plain=operation.single((x, y)),
+                            number=numerically(num.sqrt, total))  # fmt: skip
+    if new:
+        value.nonnegative, value.risky = True, total.risky
+        value.factors = ((total, 0.5),)
+    return value
 
 
 @rule_of("xlogy", "xlog1py")

@@ -20,6 +20,7 @@ from .special import (
     log1m_exp,
     log_logistic,
     log_one_minus_logistic,
+    logistic_node,
     max_axes,
     softplus,
 )
@@ -65,7 +66,7 @@ def exp_of_log(graph: Graph, r: Value) -> Value:
 
 @rule("log")
 def _log(graph: Graph, operation: Operation, v: Value) -> Value | None:
-    if not v.is_float or v.is_log:
+    if not v.is_float:
         return None
     if v.constant is not None:
         return _log_of_constant(graph, v)
@@ -87,14 +88,26 @@ def log_value(graph: Graph, operation: Operation, v: Value) -> Value:
         plain = log_of_number(v)
     else:
         plain = plainly(lax.log, v)
-    stable = _stable_log(v)
-    return logarithm(graph, antilog, stable or plain, ("log", (v,), None), harmless=v.positive)
+    if v.operation == "logistic" and not v.is_complex:
+        antilog = _logistic_as_product(graph, v)
+    return logarithm(graph, antilog, _stable_log(v) or plain, ("log", (v,), None),
+                     harmless=v.positive)  # fmt: skip
+
+
+def _logistic_as_product(graph: Graph, v: Value) -> Value:
+    """logistic(r) as exp(r) * (1 - logistic(r)), to meet the logarithm of the second."""
+    r = v.operands[0]
+    factors, _ = merge(exponential(graph, r).factors, ((logistic_node(graph, r, v), 1.0),))
+    return product(graph, factors, v.shape, v.dtype)
 
 
 def _stable_log(v: Value) -> Form | None:
     """The plain form of a logarithm that would lose its digits."""
     if v.is_complex:
         return None
+    if v.softmax is not None and not v.risky:
+        r, total = v.softmax
+        return plainly(lambda a, b: lax.sub(a, lax.log(b)), r, total)
     if v.operation == "logistic":
         return plainly(log_logistic, v.operands[0])
     difference = expm1_of(v)

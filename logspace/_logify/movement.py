@@ -18,11 +18,9 @@ import numpy as np
 from jax import lax
 
 from .. import _numerics as num
+from .._inverse_pair import PREFIX
 from .algebra import antilog_of, logarithm, product
 from .value import NUMBER, PLAIN, Form, Graph, Value
-
-#: How the operations of declared inverse pairs are called.
-PAIR = "inverse_pair:"
 
 #: Operations done element by element on one operand, through which movement is pushed.
 _PUSHED = (
@@ -32,7 +30,7 @@ _PUSHED = (
 
 
 def is_pushed(v: Value) -> bool:
-    return v.operation in _PUSHED or v.operation.startswith(PAIR)
+    return v.operation in _PUSHED or v.operation.startswith(PREFIX)
 
 
 @dataclass(frozen=True)
@@ -88,6 +86,9 @@ def move(graph: Graph, v: Value, movement: Movement) -> Value:
             value.antilog = move(graph, v.antilog, movement)
         if v.is_product:
             value.factors = [(move(graph, base, movement), e) for base, e in v.factors]
+        if v.softmax is not None:
+            r, s = v.softmax
+            value.softmax = move(graph, r, movement), move(graph, s, movement)
     return value
 
 
@@ -263,7 +264,9 @@ def live(graph: Graph, b: Value, dtype: Any) -> Value:
     def nonzero(array: jax.Array) -> jax.Array:
         return lax.convert_element_type(lax.ne(array, lax.full_like(array, 0)), dtype)
 
-    value, new = graph.node("live", (b,), np.dtype(dtype).name, dtype=dtype,
+    # of the number itself: its sign or modulus may have met the other by now
+    core = b.operands[0] if b.operation in ("sign", "abs") else b
+    value, new = graph.node("live", (core,), np.dtype(dtype).name, dtype=dtype,
                             plain=Form(nonzero, ((b, PLAIN),)))  # fmt: skip
     if new:
         value.nonnegative = True

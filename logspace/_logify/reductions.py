@@ -13,7 +13,16 @@ import numpy as np
 from jax import lax
 
 from .. import _numerics as num
-from .algebra import antilog_of, exponential, logarithm, merge, product, raised
+from .algebra import (
+    absolute,
+    antilog_of,
+    exponential,
+    logarithm,
+    merge,
+    product,
+    raised,
+    sign,
+)
 from .contraction import contract
 from .movement import placement_of, view, without_axes
 from .power import array_power
@@ -188,16 +197,24 @@ def product_along(graph: Graph, v: Value, axes: tuple[int, ...], shape: Sequence
         if constant is not None and count:
             factors += raised(constant.factors, e * count)
             continue
-        value, new = graph.node(
-            "reduce_prod", (base,), axes, shape=shape,
-            number=numerically(lambda x: num.prod(x, axes), base),
-        )  # fmt: skip
-        if new:
-            value.risky = EXPONENTIAL
-            value.nonnegative = base.nonnegative
-        factors.append((value, e))
+        factors.append((_prod_of(graph, base, axes, shape), e))
     collected, _ = merge(factors)
     return product(graph, collected, shape, v.dtype)
+
+
+def _prod_of(graph: Graph, base: Value, axes: tuple[int, ...], shape: Sequence[int]) -> Value:
+    """The product of one factor; signs and moduli stand outside, where they meet each other."""
+    if base.operation in ("abs", "sign"):
+        whole = _prod_of(graph, base.operands[0], axes, shape)
+        return absolute(graph, whole) if base.operation == "abs" else sign(graph, whole)
+    value, new = graph.node(
+        "reduce_prod", (base,), axes, shape=shape,
+        number=numerically(lambda x: num.prod(x, axes), base),
+    )  # fmt: skip
+    if new:
+        value.risky = EXPONENTIAL
+        value.nonnegative = base.nonnegative
+    return value
 
 
 def _repeated(base: Value, axes: Sequence[int]) -> bool:
@@ -222,6 +239,8 @@ def _prod(graph: Graph, operation: Operation, v: Value) -> Value | None:
     if new:
         value.risky = max(v.risky, PRODUCT)
         value.nonnegative = v.nonnegative
+        if v.is_product or v.operation in ("abs", "sign"):
+            value.factors = product_along(graph, v, axes, operation.shape).factors
         if v.exponent is not None and not v.is_complex:
             r = v.exponent
             value.exponent, _ = graph.node(

@@ -5,6 +5,7 @@ import numpy as np
 from jax import lax
 
 from .. import _numerics as num
+from .algebra import exponential
 from .value import EXPONENTIAL, Graph, Value, is_constant, plainly
 
 
@@ -55,6 +56,7 @@ def logistic_node(graph: Graph, r: Value, logistic_r: Value) -> Value:
     )  # fmt: skip
     if new:
         value.nonnegative = value.positive = True
+        logistic_r.factors = ((exponential(graph, r), 1.0), (value, 1.0))
     return value
 
 

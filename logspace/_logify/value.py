@@ -27,6 +27,9 @@ from .. import _numerics as num
 
 PLAIN, NUMBER = "plain", "number"
 
+#: The plain form where no derivative of it is wanted, for values that have it cheaper.
+VALUE = "value"
+
 #: How the plain form may leave the range of a float where the number does not: not at all; as a
 #: long product, of which only a logarithm reads the number; through an exponential, of which a
 #: quotient does too.
@@ -67,6 +70,7 @@ class Value:
         "positive",
         "harmless",
         "normalised_axes",
+        "softmax",
         "line",
         "__weakref__",
     )
@@ -97,6 +101,8 @@ class Value:
         self.harmless = False
         #: Axes along which this is exp(a - max(a)).
         self.normalised_axes: tuple[int, ...] | None = None
+        #: (r, s) if this is exp(r) / s, which underflows where its logarithm r - log(s) does not.
+        self.softmax: tuple[Value, Value] | None = None
         #: The equation of the user's program that made it, for `explain`.
         self.line: Any = None
 

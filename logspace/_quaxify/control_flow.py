@@ -16,6 +16,7 @@ from jax.extend.core import primitives
 from .. import _compat as compat
 from .._library_functions import FunctionOfMatrices, function_of_matrices
 from .._log_array import LogArray
+from .inverse_pair import call_of_pair
 from .kinds import convert_all, join_all, join_branches, kind_of
 from .trace import HANDLERS, IN_PLACE, evaluate
 
@@ -89,6 +90,10 @@ def _jit(trace: Any, values: list[Any], params: dict[str, Any]) -> Any:
         if function := function_of_matrices(params["jaxpr"]):
             return _of_matrices(function, values[0])
     policy, name = trace.policy, params["name"]
+    if len(values) == 1:
+        of_pair = call_of_pair(name, values[0], policy)
+        if of_pair is not None:
+            return [of_pair]
     options = _jit_options(params)
 
     def make(program: Any) -> Any:

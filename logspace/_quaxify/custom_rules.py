@@ -24,13 +24,14 @@ from .. import _numerics as num
 from .._log import Log, log_of
 from .._log_array import LogArray, as_supported, unwrap, wrap
 from .._tangents import Tangent, incoming, outgoing
+from .inverse_pair import read_image
 from .kinds import convert_all, kind_of
 from .trace import evaluate
 
 
 def _read(values: Sequence[Any]) -> list[Any]:
-    """Logs as plain values."""
-    return [x.materialise() if isinstance(x, Log) else x for x in values]
+    """Logs as plain values, and what waits for its inverse as the number that it is."""
+    return [x.materialise() if isinstance(x, Log) else read_image(x) for x in values]
 
 
 class _Call:

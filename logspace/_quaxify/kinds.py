@@ -15,6 +15,7 @@ from .._log import Log, log_of
 from .._log_array import LogArray, as_supported, wrap
 from .._tangents import Tangent
 from .._value import is_value
+from .inverse_pair import Image, read_image
 
 PLAIN, LOG, READ, LOG_ARRAY, TANGENT = "plain", "Log", "plain value of a Log", "LogArray", "tangent"
 
@@ -30,7 +31,7 @@ _JOIN = {
 
 
 def kind_of(x: Any) -> Any:
-    if isinstance(x, LogArray):
+    if isinstance(x, (LogArray, Image)):
         return LOG_ARRAY
     if isinstance(x, Log):
         return LOG
@@ -68,6 +69,7 @@ def join_all(before: Sequence[Any], after: Sequence[Any], joined: Any = join) ->
 
 def convert(x: Any, kind: Any) -> Any:
     """The same quantity as another kind of value."""
+    x = read_image(x)
     if kind in (PLAIN, READ):
         return x.materialise() if isinstance(x, (Log, LogArray)) else x
     if kind == LOG:

@@ -165,13 +165,16 @@ def enter(structure: Any, leaves: list[Any], policy: str) -> Any:
     if not has_values:
         function, args, kwargs = jax.tree.unflatten(structure, leaves)
         return function(*args, **kwargs)
+    from .inverse_pair import read_image
+
     with compat.take_current_trace() as parent:
         trace = LogSpaceTrace(parent, compat.TraceTag(), policy)
         leaves = [compat.QuaxTracer(trace, x) if is_value(x) else x for x in leaves]
         function, args, kwargs = jax.tree.unflatten(structure, leaves)
         with compat.set_current_trace(trace):
             out = function(*args, **kwargs)
-        return jax.tree.map(lambda x: compat.unwrap_tracer(trace, x), out)
+        out = jax.tree.map(lambda x: compat.unwrap_tracer(trace, x), out)
+    return jax.tree.map(read_image, out, is_leaf=is_value)
 
 
 def _call_under_policy(structure: Any, leaves: list[Any], policy: str) -> Any:

@@ -110,7 +110,7 @@ def convert_log(x: Log, *, new_dtype: Any, **params: Any) -> Any:
 
 # ------------------------------------------------------------------- movements of elements
 
-_UNARY_MOVEMENTS = (
+UNARY_MOVEMENTS = (
     lax.transpose_p,
     lax.squeeze_p,
     lax.rev_p,
@@ -154,7 +154,7 @@ def _move_many(primitive: Primitive, first: int) -> None:
         quax.register(primitive)(annotate(rule, *types, rest=Log | ArrayLike))
 
 
-for _primitive in _UNARY_MOVEMENTS:
+for _primitive in UNARY_MOVEMENTS:
     _move_one(_primitive)
 _move_many(lax.concatenate_p, 0)
 _move_many(lax.stack_p, 0)

@@ -1,14 +1,13 @@
-"""`logify`'s options, `explain` and `inverse_pair`."""
+"""`logify`'s options and `explain`."""
 
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pytest
 
 from logspace._errors import MaterialiseError
-from logspace._logify import explain, inverse_pair, logify
+from logspace._logify import explain, logify
 
 
 def model(x: Any) -> Any:
@@ -51,42 +50,6 @@ def test_explain_of_a_regular_function() -> None:
 def test_explain_needs_concrete_arrays() -> None:
     with pytest.raises(TypeError, match="concrete arrays"):
         jax.jit(explain(model))(X)
-
-
-def test_pair_cancels_in_both_orders() -> None:
-    cube, root = inverse_pair(lambda x: x**3, jnp.cbrt)
-    for fn in (lambda x: root(cube(x)), lambda x: cube(root(x))):
-        value, slope = jax.value_and_grad(logify(fn))(0.0)
-        assert (value, slope) == (0.0, 1.0)
-        assert jax.hessian(logify(fn))(0.0) == 0.0
-    x = jnp.linspace(-2.0, 2.0, 7)
-    assert np.array_equal(logify(lambda x: root(cube(x).reshape(7, 1))[:, 0])(x), x)
-    np.testing.assert_allclose(root(cube(x)), x, atol=1e-6)
-
-
-def test_pair_outside_its_domain_is_plain() -> None:
-    sine, arcsine = inverse_pair(jnp.sin, jnp.arcsin, domain=(-np.pi / 2, np.pi / 2))
-    fn = logify(lambda x: arcsine(sine(x)))
-    np.testing.assert_allclose(fn(2.0), np.pi - 2.0, rtol=1e-6)
-    np.testing.assert_allclose(jax.grad(fn)(2.0), -1.0, rtol=1e-5)
-    assert jax.grad(fn)(1.0) == 1.0
-    assert np.isnan(logify(lambda y: sine(arcsine(y)))(1.5))
-
-
-def test_pair_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="counterexample|It does not: at x ="):
-        inverse_pair(jnp.sin, jnp.arcsin)
-    with pytest.raises(ValueError, match="It does not: at x ="):
-        inverse_pair(jnp.square, jnp.sqrt)
-    inverse_pair(jnp.square, jnp.sqrt, domain=(0, jnp.inf))
-    inverse_pair(jnp.square, jnp.sqrt, domain=lambda x: x >= 0)
-
-
-def test_domain_is_checked() -> None:
-    with pytest.raises(ValueError, match="low < high"):
-        inverse_pair(jnp.exp, jnp.log, domain=(1.0, 0.0))
-    with pytest.raises(ValueError, match="predicate"):
-        inverse_pair(jnp.exp, jnp.log, domain=lambda x: x > 100)
 
 
 def test_explain_inside_loops() -> None:
