@@ -100,7 +100,10 @@ class LogArrays:
                 # the logarithm of a negative real number is nan, of a complex one it is not
                 logs = [np_.log(y + 0j) for y in xs]
                 total = np_.exp(np_.logaddexp(*logs))
-                return total if self.is_complex else np_.real(total)
+                is_complex = jnp.issubdtype(
+                    jnp.result_type(x.dtype, xs[1].dtype), jnp.complexfloating
+                )
+                return total if is_complex else np_.real(total)
             case "exp_log_scaled":
                 return np_.exp(param * np_.log(x))
         raise ValueError(f"no operation {op!r}")
@@ -113,7 +116,7 @@ class LogArrays:
     def _log(self, x: Any) -> tuple[Any, Any]:
         """A sign and the logarithm of the rest, which for a negative real number alone is nan."""
         np_ = self._namespace(x)
-        if self.is_complex:
+        if jnp.issubdtype(x.dtype, jnp.complexfloating):
             return 1, np_.log(x)
         sign = jnp.where(np_.less(x, 0), -1.0, 1.0).astype(x.dtype)
         return sign, np_.log(sign * x)

@@ -89,11 +89,11 @@ def _plan(x: Scaled, y: Scaled, axes: Axes) -> tuple[jax.Array, _Plan]:
 
     def first_scales() -> Any:
         rows = lax.full(axes.batch + axes.row_shape, _first(x.exponent))
-        return rows, lax.full(axes.batch + axes.column_shape, _first(y.exponent)), always
+        return rows, lax.full(axes.batch + axes.column_shape, _first(y.exponent)), always, always
 
     always = np.ones((), np.bool_)
     not_ordinary = anywhere(~(_is_ordinary(x) & _is_ordinary(y)))
-    rows, columns, certain = lax.cond(
+    rows, columns, certain, in_range = lax.cond(
         not_ordinary, lambda: _scales(x, y, unbalanced, axes), first_scales
     )
 
@@ -107,15 +107,15 @@ def _plan(x: Scaled, y: Scaled, axes: Axes) -> tuple[jax.Array, _Plan]:
 
     def uncertain() -> Any:
         value, attempt = scaled()
-        safe = _nothing_lost(x, y, value, attempt, axes)
+        safe = in_range & _nothing_lost(x, y, value, attempt, axes)
         return lax.cond(anywhere(~safe), balanced, lambda: (value, attempt))
 
     def balanced() -> Any:
         balance = axes.balance(*map(_exponents_that_count, (x, y)))
-        rows, columns, certain = _scales(x, y, balance, axes)
+        rows, columns, certain, in_range = _scales(x, y, balance, axes)
         attempt = plan(_SCALED, rows, columns, balance)
         value = _matrix_product(x, y, attempt, axes)
-        safe = certain | _nothing_lost(x, y, value, attempt, axes)
+        safe = in_range & (certain | _nothing_lost(x, y, value, attempt, axes))
         return lax.cond(anywhere(~safe), exactly, lambda: (value, attempt))
 
     def exactly() -> Any:
@@ -155,7 +155,8 @@ def _anywhere_in_batch(size: int, batched: list[bool], p: jax.Array) -> tuple[ja
 
 
 def _scales(x: Scaled, y: Scaled, balance: jax.Array, axes: Axes) -> tuple[jax.Array, ...]:
-    """Exponents of rows and columns, and whether at these no product of entries is small."""
+    """Exponents of rows and columns, whether at these no product of entries is small, and whether no
+    zero is so far above the others that its derivative overflows, and is then multiplied by zeros."""
     room = format_of(x.significand.dtype).room
     # in memory of their own, since they are read three times
     x_keys, y_keys = (
@@ -172,7 +173,11 @@ def _scales(x: Scaled, y: Scaled, balance: jax.Array, axes: Axes) -> tuple[jax.A
     smallest = lax.add(
         _smallest(x_keys, axes.over_rows(rows)), _smallest(y_keys, axes.over_columns(columns))
     )
-    return rows, columns, lax.ge(smallest, np.int32(-_depth(x)))
+    no_small_product = lax.ge(smallest, np.int32(-_depth(x)))
+    in_range = jnp.all(lax.ge(rows, axes.rows(largest_of_rows))) & jnp.all(
+        lax.ge(columns, axes.columns(largest_of_columns))
+    )
+    return rows, columns, in_range & no_small_product, in_range
 
 
 def _depth(x: Scaled) -> int:

@@ -236,3 +236,32 @@ def test_axes_in_any_order(axes, reach, rng):
     want = jax.lax.dot_general(np.ldexp(s, e), np.ldexp(t, f), axes)
     terms = jax.lax.dot_general(np.ldexp(abs(s), e), np.ldexp(abs(t), f), axes)
     np.testing.assert_array_less(abs(num.to_linear(out) - want), 50 * np.finfo(REAL[0]).eps * terms)
+
+
+def test_zeros_of_a_larger_scale_that_meet_zeros():
+    """A column of zeros of scale 1 against a row of them, beside entries of 2**-4328: 0 * inf."""
+    rng, tolerance = np.random.default_rng(0), 1e-11 if X64 else 1e-4
+    s, t, ds, dt = (rng.normal(size=(16, 16)) for _ in range(4))
+    s[:, 3], t[3] = 0, 0
+    f = np.full((16, 16), -4328)
+    f[3] = 0
+    e, f = jnp.zeros((16, 16), jnp.int32), jnp.asarray(f, jnp.int32)
+
+    def product(s, t):
+        out = num.dot_general(Scaled(s, e), Scaled(t, f), (((1,), (0,)), ((), ())))
+        return out.significand, out.exponent
+
+    @jax.jit
+    def derivatives(s, t):
+        value, tangent, exponent = jax.jvp(product, (s, t), (ds, dt), has_aux=True)
+        return value, tangent, exponent, jax.vjp(lambda *a: product(*a)[0], s, t)[1](value)
+
+    value, tangent, exponent, (to_s, _) = derivatives(s, t)
+    others = [k for k in range(16) if k != 3]
+    scale = 2.0 ** (exponent + 4328)
+    np.testing.assert_allclose(
+        value * scale, s[:, others] @ t[others], rtol=tolerance, atol=tolerance
+    )
+    expected = ds[:, others] @ t[others] + s[:, others] @ dt[others]
+    np.testing.assert_allclose(tangent * scale, expected, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(to_s * scale, value @ t.T, rtol=tolerance, atol=tolerance)
