@@ -110,6 +110,13 @@ def _logit(graph: Graph, operation: Operation, p: Value) -> Value | None:
     return logarithm(graph, antilog, operation.single((p,)), ("logit", (p,), None), harmless=False)
 
 
+@library_call("signbit")
+def _signbit(graph: Graph, operation: Operation, x: Value) -> Value:
+    value, _ = graph.node("signbit", (x,), shape=operation.shape, dtype=operation.dtype,
+                          plain=operation.single((x,)))  # fmt: skip
+    return value
+
+
 @library_call("hypot")
 def _hypot(graph: Graph, operation: Operation, x: Value, y: Value) -> Value | None:
     """sqrt(x**2 + y**2), whose square is regular at 0."""

@@ -5,15 +5,8 @@ import numpy as np
 from jax import lax
 
 from .. import _numerics as num
-from .algebra import (
-    exponential,
-    guard,
-    log_of_number,
-    logarithm,
-    merge,
-    power_factors,
-    product,
-)
+from .algebra import exponential, guard, log_of_number, logarithm, power_factors, product
+from .factors import merge
 from .rules import Operation, rule
 from .special import (
     expm1_of,
@@ -125,9 +118,9 @@ def _stable_log(v: Value) -> Form | None:
         for one, other in ((x, y), (y, x)):
             if not is_constant(one, 1.0):
                 continue
-            if other.exponent is not None:
+            if other.exponent is not None and not other.exponent.nonpositive:
                 return plainly(softplus, other.exponent)
-            if not other.risky:
+            if other.exponent is not None or not other.risky:
                 return plainly(lax.log1p, other)
     return None
 
@@ -143,8 +136,10 @@ def _log1p(graph: Graph, operation: Operation, v: Value) -> Value | None:
     plain = operation.plain((v,))
     if not v.is_complex:
         minus = v.operands[0] if v.operation == "neg" else None
-        if v.exponent is not None:
+        if v.exponent is not None and not v.exponent.nonpositive:
             plain = plainly(softplus, v.exponent)
+        elif v.exponent is not None:
+            pass  # the user's own program cannot overflow
         elif minus is not None and minus.exponent is not None:
             plain = plainly(log1m_exp, minus.exponent)
         elif v.risky:
