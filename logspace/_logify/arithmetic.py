@@ -146,6 +146,7 @@ def _difference_with_itself(graph: Graph, operation: Operation, x: Value) -> Val
     def zero(a: jax.Array) -> jax.Array:
         return lax.sub(lax.stop_gradient(a), lax.stop_gradient(a))
 
+    graph.changed = True
     value, _ = graph.node("zero", (x,), plain=plainly(zero, x), shape=operation.shape)
     return value
 
@@ -166,6 +167,7 @@ def _sum_of_logs(
     elif gain.range:
         shift = next((v for v in (x, y) if is_infinite_shift(v)), None)
         if shift is not None and sign_of_y > 0:
+            graph.changed = True
             plain = _unless_shift_is_zero(plain, shift)
             harmless = False
     if antilog.constant is not None:
@@ -233,6 +235,7 @@ def _product(graph: Graph, operation: Operation, *operands: Value) -> Value | No
     if new:
         plain = shielded_product(graph, operation, x, y)
         if plain is not None:
+            graph.changed = True
             value.forms["plain"] = plain
         value.factors = factors
         value.risky = risky
@@ -298,8 +301,12 @@ def _multiple_of_log(
         antilog = product(graph, factors, operation.shape, operation.dtype)
         plain = operation.plain(operands)
         if regular and not log.harmless:
+            graph.note(
+                "cancelled", "a root or a modulus becomes whole in a multiple of a logarithm"
+            )
             plain = log_of_number(antilog)
         if power == 0:
+            graph.changed = True
             plain = masked_product(graph, operation, log, c)
     elif log.harmless and away_from_zero(a):
         return None
@@ -307,6 +314,7 @@ def _multiple_of_log(
         factors = tuple((array_power(graph, base, e, c), 1.0) for base, e in a.factors)
         factors, _ = merge(factors)
         antilog = product(graph, factors, operation.shape, operation.dtype)
+        graph.changed = True
         plain = masked_product(graph, operation, log, c)
     return logarithm(graph, antilog, plain, ("mul", (log, c), None), harmless=log.harmless,
                      shape=operation.shape)  # fmt: skip

@@ -79,6 +79,7 @@ def _logaddexp(graph: Graph, operation: Operation, x: Value, y: Value) -> Value 
     harmless = regular and (_finite(x) or _finite(y))
     log = num.log2 if binary else num.log
     plain = operation.single((x, y)) if regular else numerically(log, total)
+    graph.changed |= not regular
     antilog = total
     if binary:
         factors, _ = power_factors(graph, total, 1 / LN2)

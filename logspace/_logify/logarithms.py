@@ -83,8 +83,9 @@ def log_value(graph: Graph, operation: Operation, v: Value) -> Value:
         plain = plainly(lax.log, v)
     if v.operation == "logistic" and not v.is_complex:
         antilog = _logistic_as_product(graph, v)
-    return logarithm(graph, antilog, _stable_log(v) or plain, ("log", (v,), None),
-                     harmless=v.positive)  # fmt: skip
+    stable = _stable_log(v)
+    graph.changed |= stable is not None
+    return logarithm(graph, antilog, stable or plain, ("log", (v,), None), harmless=v.positive)
 
 
 def _logistic_as_product(graph: Graph, v: Value) -> Value:
@@ -144,6 +145,7 @@ def _log1p(graph: Graph, operation: Operation, v: Value) -> Value | None:
             plain = plainly(log1m_exp, minus.exponent)
         elif v.risky:
             plain = numerically(num.log1p, v)
+        graph.changed |= v.risky > NONE or minus is not None and minus.risky > NONE
     return logarithm(graph, guard(graph, whole), plain, ("log1p", (v,), None),
                      harmless=v.nonnegative)  # fmt: skip
 

@@ -148,6 +148,7 @@ def _power(graph: Graph, operation: Operation, *operands: Value) -> Value | None
             value.nonnegative = x.nonnegative
     if value.operation == "pow" and not x.is_complex:
         value.forms["plain"] = plainly(safe_power, x, p)
+        graph.changed = True
     elif value.operation == "pow":
         value.forms["plain"] = operation.plain(operands)
     return value

@@ -358,6 +358,7 @@ def _weighted_sum_of_logs(
     if log.harmless:
         plain = operation.plain((x, y))
     else:
+        graph.changed = True
         masked = masked_product(graph, operation, log, weight)
 
         def summed(*parts: Any) -> jax.Array:
