@@ -25,6 +25,7 @@ _ELEMENTWISE = {
     "logaddexp": jnp.logaddexp,
     "logaddexp2": jnp.logaddexp2,
     "logit": special.logit,
+    "signbit": jnp.signbit,
     "xlog1py": special.xlog1py,
     "xlogy": special.xlogy,
 }

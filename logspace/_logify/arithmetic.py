@@ -12,18 +12,22 @@ from .algebra import (
     antilog_of,
     log_of_number,
     logarithm,
-    merge,
-    poles,
     power_factors,
-    power_of_number,
     product,
-    raised,
     sign,
 )
+from .elementwise import complex_of
+from .factors import merge, poles, raised
 from .movement import broadcast_to
-from .power import array_power, safe_power
+from .power import array_power
 from .rules import Operation, rule
-from .special import difference_of_exponentials, expm1_node, is_infinite_shift, logistic_node
+from .special import (
+    difference_of_exponentials,
+    expm1_node,
+    factor_by_sign,
+    is_infinite_shift,
+    logistic_node,
+)
 from .value import EXPONENTIAL, Form, Graph, Value, is_constant, numerically, plainly
 from .zero_coefficients import away_from_zero, masked_product, shielded_product
 
@@ -58,6 +62,8 @@ def _sum(graph: Graph, operation: Operation, *operands: Value) -> Value | None:
         plain=operation.plain(operands), number=number if risky else None,
     )  # fmt: skip
     if new:
+        if shared is None and operation.name == "add" and not risky:
+            shared = _modulus_squared(graph, x, y)
         if shared is not None:
             value.factors = shared
         value.risky = risky
@@ -87,6 +93,22 @@ def _shared_shift(
         value.risky = EXPONENTIAL
         value.nonnegative = all(v.nonnegative for v in rest) and function is num.add
     return (*shift, (value, 1.0))
+
+
+def _modulus_squared(graph: Graph, x: Value, y: Value) -> tuple[tuple[Value, float], ...] | None:
+    """x**2 + y**2 as |x + iy|**2, to meet the angle atan2(y, x)."""
+    a, b = (_root_of_square(v) for v in (x, y))
+    if a is None or b is None:
+        return None
+    return ((absolute(graph, complex_of(graph, a, b)), 2.0),)
+
+
+def _root_of_square(v: Value) -> Value | None:
+    if v.is_complex or not v.operands:
+        return None
+    if v.operation == "mul" and v.operands[0] is v.operands[1]:
+        return v.operands[0]
+    return v.operands[0] if v.operation in ("square", "integer_pow") and v.params == 2.0 else None
 
 
 def _common_denominator(
@@ -124,6 +146,7 @@ def _difference_with_itself(graph: Graph, operation: Operation, x: Value) -> Val
     def zero(a: jax.Array) -> jax.Array:
         return lax.sub(lax.stop_gradient(a), lax.stop_gradient(a))
 
+    graph.changed = True
     value, _ = graph.node("zero", (x,), plain=plainly(zero, x), shape=operation.shape)
     return value
 
@@ -137,18 +160,25 @@ def _sum_of_logs(
     antilog = product(graph, factors, operation.shape, x.dtype)
     harmless = all(v.harmless or not v.is_log for v in (x, y))
     plain = operation.plain(operands)
-    if gain.regular or (gain.range and not harmless):
+    plain_shift = all(not v.is_log or v.harmless or _is_log_of_plain(v) for v in (x, y))
+    if gain.regular or (gain.range and not (harmless or plain_shift)):
         plain = log_of_number(antilog)
         graph.note("cancelled", "a pair cancels in a sum of logarithms")
     elif gain.range:
         shift = next((v for v in (x, y) if is_infinite_shift(v)), None)
         if shift is not None and sign_of_y > 0:
+            graph.changed = True
             plain = _unless_shift_is_zero(plain, shift)
             harmless = False
     if antilog.constant is not None:
         plain = log_of_number(antilog)
     return logarithm(graph, antilog, plain, (operation.name, (x, y), None), harmless=harmless,
                      shape=operation.shape)  # fmt: skip
+
+
+def _is_log_of_plain(v: Value) -> bool:
+    """Whether its plain form is right wherever the number is not zero."""
+    return v.operation == "log" and not v.operands[0].risky and not v.operands[0].is_log
 
 
 def _unless_shift_is_zero(plain: Form, shift: Value) -> Form:
@@ -205,13 +235,26 @@ def _product(graph: Graph, operation: Operation, *operands: Value) -> Value | No
     if new:
         plain = shielded_product(graph, operation, x, y)
         if plain is not None:
+            graph.changed = True
             value.forms["plain"] = plain
         value.factors = factors
         value.risky = risky
         value.nonnegative = (x.nonnegative and y.nonnegative) or (x is y and not x.is_complex)
+        value.nonpositive = x.nonnegative and y.nonpositive or x.nonpositive and y.nonnegative
+        _signs_of_product(value, x, y)
         value.positive = x.positive and y.positive
         value.exponent = _combined_exponent(graph, x, y, "add")
     return value
+
+
+def _signs_of_product(value: Value, x: Value, y: Value) -> None:
+    for v, factor in ((x, y), (y, x)):
+        if factor.operation == "convert_element_type" and not v.is_complex:
+            known = factor_by_sign(factor)
+            if known is not None and known[0] is v:
+                _, positive, negative = known
+                value.nonnegative |= positive >= 0 >= negative
+                value.nonpositive |= positive <= 0 <= negative
 
 
 def _combined_exponent(graph: Graph, x: Value, y: Value, name: str) -> Value | None:
@@ -258,8 +301,12 @@ def _multiple_of_log(
         antilog = product(graph, factors, operation.shape, operation.dtype)
         plain = operation.plain(operands)
         if regular and not log.harmless:
+            graph.note(
+                "cancelled", "a root or a modulus becomes whole in a multiple of a logarithm"
+            )
             plain = log_of_number(antilog)
         if power == 0:
+            graph.changed = True
             plain = masked_product(graph, operation, log, c)
     elif log.harmless and away_from_zero(a):
         return None
@@ -267,6 +314,7 @@ def _multiple_of_log(
         factors = tuple((array_power(graph, base, e, c), 1.0) for base, e in a.factors)
         factors, _ = merge(factors)
         antilog = product(graph, factors, operation.shape, operation.dtype)
+        graph.changed = True
         plain = masked_product(graph, operation, log, c)
     return logarithm(graph, antilog, plain, ("mul", (log, c), None), harmless=log.harmless,
                      shape=operation.shape)  # fmt: skip
@@ -328,114 +376,13 @@ def _negative(graph: Graph, operation: Operation, x: Value) -> Value | None:
                             number=numerically(num.negative, x))  # fmt: skip
     if new:
         value.risky = x.risky
+        value.nonnegative, value.nonpositive = x.nonpositive, x.nonnegative
         if x.constant is not None:
             value.constant = -x.constant
         if x.is_product:
             minus = graph.constant(-1, x.shape, x.dtype)
             value.factors = ((minus, 1.0), *x.factors)
     return value
-
-
-@rule("cbrt")
-def _cube_root(graph: Graph, operation: Operation, x: Value) -> Value | None:
-    """sign(x) * |x|**(1/3), of which powers may become whole again."""
-    if not x.is_float or x.is_log or x.is_complex:
-        return None
-    value, new = graph.node("cbrt", (x,), plain=operation.plain((x,)),
-                            number=numerically(num.cbrt, x))  # fmt: skip
-    if new:
-        value.risky, value.nonnegative, value.positive = x.risky, x.nonnegative, x.positive
-        third = ((absolute(graph, x), 1 / 3),)
-        value.factors = third if x.nonnegative else ((sign(graph, x), 1.0), *third)
-    return value
-
-
-_STATIC_POWERS = {"square": 2.0, "sqrt": 0.5, "rsqrt": -0.5}
-
-
-@rule("integer_pow", "square", "sqrt", "rsqrt")
-def _static_power(graph: Graph, operation: Operation, x: Value) -> Value | None:
-    if not x.is_float or x.is_log:
-        return None
-    power = _STATIC_POWERS.get(operation.name)
-    power = float(operation.params["y"]) if power is None else power
-    return power_value(graph, operation, (x,), x, power)
-
-
-def power_value(graph: Graph, operation: Operation, operands: Any, x: Value, power: float) -> Value:
-    factors, regular = power_factors(graph, x, power)
-    if regular:
-        graph.note("cancelled", "a power removes a root or a modulus")
-        factors, _ = merge(factors)
-        return product(graph, factors, x.shape, x.dtype)
-    value, new = graph.node(
-        operation.name, (x,), power, plain=operation.plain(operands),
-        number=numerically(lambda n: power_of_number(n, power), x),
-    )  # fmt: skip
-    if new:
-        value.risky = x.risky
-        even = power.is_integer() and int(power) % 2 == 0
-        value.nonnegative = not x.is_complex and (even or x.nonnegative or not power.is_integer())
-        value.positive = x.positive
-        value.factors = factors
-        if x.exponent is not None and not x.is_complex:
-            c = graph.constant(power, x.shape, x.dtype)
-            value.exponent, _ = graph.node(
-                "mul", (x.exponent, c), plain=plainly(lax.mul, x.exponent, c)
-            )
-    return value
-
-
-@rule("pow")
-def _power(graph: Graph, operation: Operation, *operands: Value) -> Value | None:
-    x, p = operands
-    if not x.is_float or x.is_log:
-        return None
-    if np.issubdtype(p.dtype, np.integer) and not x.is_complex:
-        p, _ = graph.node("convert_element_type", (p,), x.dtype.name, dtype=x.dtype, plain=plainly(
-            lambda a: lax.convert_element_type(a, x.dtype), p))  # fmt: skip
-    if not p.is_float or x.dtype != p.dtype:
-        return None
-    x, p = _operands(graph, operation, x, p)
-    constant, base = p.constant, x.constant
-    if constant is not None and np.imag(constant) == 0 and np.isfinite(constant):
-        value = power_value(graph, operation, operands, x, float(np.real(constant)))
-    elif base is not None and not x.is_complex and 0 < base < np.inf and base != 1:
-        return _exponential_of_base(graph, operation, operands, float(np.log(base)), p)
-    else:
-        value, new = graph.node("pow", (x, p), plain=None, number=numerically_power(x, p))
-        if new:
-            value.risky = x.risky
-            value.nonnegative = x.nonnegative
-    if value.operation == "pow" and not x.is_complex:
-        value.forms["plain"] = plainly(safe_power, x, p)
-    elif value.operation == "pow":
-        value.forms["plain"] = operation.plain(operands)
-    return value
-
-
-def _exponential_of_base(
-    graph: Graph, operation: Operation, operands: Any, log_base: float, p: Value
-) -> Value:
-    """base ** p = exp(p * log(base)), as exp2 is."""
-    if p.antilog is not None:
-        factors, _ = power_factors(graph, p.antilog, log_base)
-        factors, _ = merge(factors)
-        graph.note("cancelled", "a power of a constant meets a logarithm")
-        return product(graph, factors, p.shape, p.dtype)
-    x = operands[0] if operands[0].shape == p.shape else broadcast_to(graph, operands[0], p.shape)
-    value, new = graph.node("pow", (x, p), plain=operation.plain(operands),
-                            number=numerically_power(x, p))  # fmt: skip
-    if new:
-        value.risky = EXPONENTIAL
-        value.nonnegative = value.positive = True
-        c = graph.constant(log_base, p.shape, p.dtype)
-        value.exponent, _ = graph.node("mul", (p, c), plain=plainly(lax.mul, p, c))
-    return value
-
-
-def numerically_power(x: Value, p: Value) -> Form:
-    return Form(num.power, ((x, "number"), (p, "plain")))
 
 
 @rule("abs")

@@ -20,7 +20,6 @@ from .movement import (
 from .rules import Operation, rule
 from .shielding import shield
 from .value import (
-    EXPONENTIAL,
     NUMBER,
     PLAIN,
     VALUE,
@@ -156,6 +155,8 @@ def _log_where_nonzero(
     a, nothing = (if_true, if_false) if which.operation == "ne" else (if_false, if_true)
     if not is_constant(nothing, -np.inf):
         return None
+    if b.nonzero:
+        return a  # nothing is selected
     b = broadcast_to(graph, b, operation.shape)
     key = ("select_n", (which, if_false, if_true), None)
     plain = operation.plain((which, if_false, if_true))
@@ -197,6 +198,8 @@ def convert(graph: Graph, v: Value, dtype: Any, bind: Any = None) -> Value:
     if new:
         value.risky, value.positive, value.harmless = v.risky, v.positive, v.harmless
         value.nonnegative = v.nonnegative and not to_complex
+        value.nonpositive = v.nonpositive and not to_complex
+        value.nonzero = v.nonzero
         value.normalised_axes = v.normalised_axes
         if v.antilog is not None:
             value.antilog = convert(graph, v.antilog, dtype)
@@ -298,7 +301,23 @@ def _atan2(graph: Graph, operation: Operation, y: Value, x: Value) -> Value | No
         plain = numerically(num.angle, v) if v.risky else operation.plain((y, x))
         value, _ = graph.node("angle", (v,), dtype=operation.dtype, plain=plain)
         return value
-    return None
+    if not (y.is_float and x.is_float) or x.is_log or y.is_log or x.shape != y.shape:
+        return None
+    value, _ = graph.node("angle", (complex_of(graph, x, y),), dtype=operation.dtype,
+                          plain=operation.plain((y, x)))  # fmt: skip
+    return value
+
+
+def complex_of(graph: Graph, x: Value, y: Value) -> Value:
+    """The value x + iy of two real ones."""
+    dtype = np.result_type(x.dtype, np.complex64)
+    value, new = graph.node(
+        "complex", (x, y), dtype=dtype, plain=plainly(lax.complex, x, y),
+        number=Form(num.make_complex, ((x, NUMBER), (y, NUMBER))),
+    )  # fmt: skip
+    if new:
+        value.risky = max(x.risky, y.risky)
+    return value
 
 
 def _unit_phase(angle: jax.Array) -> jax.Array:
@@ -315,7 +334,7 @@ def _complex(graph: Graph, operation: Operation, x: Value, y: Value) -> Value | 
     if y.operation == "angle" and y.operands[0].dtype == operation.dtype:
         modulus = convert(graph, antilog_of(graph, x), operation.dtype)
         phase = sign(graph, y.operands[0])
-        from .algebra import merge
+        from .factors import merge
 
         factors, _ = merge(modulus.factors, phase.factors)
         antilog = product(graph, factors, operation.shape, operation.dtype)
@@ -327,10 +346,4 @@ def _complex(graph: Graph, operation: Operation, x: Value, y: Value) -> Value | 
         antilog = product(graph, (*modulus.factors, (phase, 1.0)), operation.shape,
                           operation.dtype)  # fmt: skip
         return logarithm(graph, antilog, plain, ("complex", (x, y), None), harmless=x.harmless)
-    if not (x.risky or y.risky):
-        return None
-    value, new = graph.node("complex", (x, y), dtype=operation.dtype, plain=plain,
-                            number=Form(num.make_complex, ((x, NUMBER), (y, NUMBER))))  # fmt: skip
-    if new:
-        value.risky = EXPONENTIAL
-    return value
+    return complex_of(graph, x, y)

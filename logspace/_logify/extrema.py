@@ -48,6 +48,7 @@ def _along_axes(graph: Graph, operation: Operation, v: Value) -> Value | None:
         def of_chosen(beaten: jax.Array, a: jax.Array) -> jax.Array:
             return operation.bind(lax.select(beaten, lax.full_like(a, nothing), a))
 
+        graph.changed = True
         value.forms[PLAIN] = plainly(of_chosen, beaten, shielded)
     return value
 
@@ -69,6 +70,7 @@ def _of_two(graph: Graph, operation: Operation, *operands: Value) -> Value | Non
                 # both take part where they are equal
                 return lax.select(xl, b, lax.select(yl, a, operation.bind(a, b)))
 
+            graph.changed = True
             value.forms[PLAIN] = plainly(chosen, x_lost, x, y_lost, y)
     return value
 

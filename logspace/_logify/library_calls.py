@@ -111,6 +111,7 @@ def _logaddexp(graph: Graph, operation: Operation, x: Value, y: Value) -> Value 
     harmless = regular and (_finite(x) or _finite(y))
     log = num.log2 if binary else num.log
     plain = operation.single((x, y)) if regular else numerically(log, total)
+    graph.changed |= not regular
     antilog = total
     if binary:
         factors, _ = power_factors(graph, total, 1 / LN2)
@@ -140,6 +141,13 @@ def _logit(graph: Graph, operation: Operation, p: Value) -> Value | None:
     odds = ((guard(graph, p), 1.0), (guard(graph, plus_one(graph, minus)), -1.0))
     antilog = product(graph, odds, p.shape, p.dtype)
     return logarithm(graph, antilog, operation.single((p,)), ("logit", (p,), None), harmless=False)
+
+
+@rule_of("signbit")
+def _signbit(graph: Graph, operation: Operation, x: Value) -> Value:
+    value, _ = graph.node("signbit", (x,), shape=operation.shape, dtype=operation.dtype,
+                          plain=operation.single((x,)))  # fmt: skip
+    return value
 
 
 @rule_of("hypot")

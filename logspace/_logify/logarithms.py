@@ -5,15 +5,8 @@ import numpy as np
 from jax import lax
 
 from .. import _numerics as num
-from .algebra import (
-    exponential,
-    guard,
-    log_of_number,
-    logarithm,
-    merge,
-    power_factors,
-    product,
-)
+from .algebra import exponential, guard, log_of_number, logarithm, power_factors, product
+from .factors import merge
 from .rules import Operation, rule
 from .special import (
     expm1_of,
@@ -90,8 +83,9 @@ def log_value(graph: Graph, operation: Operation, v: Value) -> Value:
         plain = plainly(lax.log, v)
     if v.operation == "logistic" and not v.is_complex:
         antilog = _logistic_as_product(graph, v)
-    return logarithm(graph, antilog, _stable_log(v) or plain, ("log", (v,), None),
-                     harmless=v.positive)  # fmt: skip
+    stable = _stable_log(v)
+    graph.changed |= stable is not None
+    return logarithm(graph, antilog, stable or plain, ("log", (v,), None), harmless=v.positive)
 
 
 def _logistic_as_product(graph: Graph, v: Value) -> Value:
@@ -125,9 +119,9 @@ def _stable_log(v: Value) -> Form | None:
         for one, other in ((x, y), (y, x)):
             if not is_constant(one, 1.0):
                 continue
-            if other.exponent is not None:
+            if other.exponent is not None and not other.exponent.nonpositive:
                 return plainly(softplus, other.exponent)
-            if not other.risky:
+            if other.exponent is not None or not other.risky:
                 return plainly(lax.log1p, other)
     return None
 
@@ -143,12 +137,15 @@ def _log1p(graph: Graph, operation: Operation, v: Value) -> Value | None:
     plain = operation.plain((v,))
     if not v.is_complex:
         minus = v.operands[0] if v.operation == "neg" else None
-        if v.exponent is not None:
+        if v.exponent is not None and not v.exponent.nonpositive:
             plain = plainly(softplus, v.exponent)
+        elif v.exponent is not None:
+            pass  # the user's own program cannot overflow
         elif minus is not None and minus.exponent is not None:
             plain = plainly(log1m_exp, minus.exponent)
         elif v.risky:
             plain = numerically(num.log1p, v)
+        graph.changed |= v.risky > NONE or minus is not None and minus.risky > NONE
     return logarithm(graph, guard(graph, whole), plain, ("log1p", (v,), None),
                      harmless=v.nonnegative)  # fmt: skip
 

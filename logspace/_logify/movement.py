@@ -96,6 +96,7 @@ def _copy_facts(value: Value, v: Value) -> None:
     value.weak_type = v.weak_type
     value.constant = v.constant
     value.risky, value.nonnegative = v.risky, v.nonnegative
+    value.nonpositive, value.nonzero = v.nonpositive, v.nonzero
     value.positive, value.harmless = v.positive, v.harmless
 
 

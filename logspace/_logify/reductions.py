@@ -13,17 +13,9 @@ import numpy as np
 from jax import lax
 
 from .. import _numerics as num
-from .algebra import (
-    absolute,
-    antilog_of,
-    exponential,
-    logarithm,
-    merge,
-    product,
-    raised,
-    sign,
-)
+from .algebra import absolute, antilog_of, exponential, logarithm, product, sign
 from .contraction import contract
+from .factors import merge, raised
 from .movement import placement_of, view, without_axes
 from .power import array_power
 from .rules import Operation, rule
@@ -366,6 +358,7 @@ def _weighted_sum_of_logs(
     if log.harmless:
         plain = operation.plain((x, y))
     else:
+        graph.changed = True
         masked = masked_product(graph, operation, log, weight)
 
         def summed(*parts: Any) -> jax.Array:

@@ -1,5 +1,8 @@
 """Exponentials and logarithms next to one and next to each other, where digits would be lost."""
 
+import operator
+from typing import Any
+
 import jax
 import numpy as np
 from jax import lax
@@ -161,7 +164,33 @@ def expm1_of(v: Value) -> tuple[Value, float] | None:
     return None
 
 
-__all__ = [
+def factor_by_sign(v: Value) -> tuple[Value, Any, Any] | None:
+    """(x, p, n) if v is p where the sign bit of x is not set, and n where it is.
+
+    ``x * (1 - 2 * signbit(x))`` is |x|, which programs write where abs has no derivative at 0.
+    """
+    if v.operation == "signbit":
+        return v.operands[0], 0.0, 1.0
+    if v.operation == "convert_element_type":
+        return factor_by_sign(v.operands[0])
+    if v.operation not in _BY_NUMBERS or len(v.operands) != 2:
+        return None
+    a, b = v.operands
+    for inner, other, swapped in ((a, b, False), (b, a, True)):
+        known = None if other.constant is None else factor_by_sign(inner)
+        if known is None:
+            continue
+        x, *values = known
+        combine = _BY_NUMBERS[v.operation]
+        p, n = (combine(other.constant, z) if swapped else combine(z, other.constant)
+                for z in values)  # fmt: skip
+        return x, p, n
+    return None
+
+
+_BY_NUMBERS = {"mul": operator.mul, "add": operator.add, "sub": operator.sub}
+
+__all__ = ["factor_by_sign",
     "difference_of_exponentials", "expm1_node", "expm1_of", "is_infinite_shift", "is_max_shift",
     "log1m_exp", "log_logistic", "log_one_minus_logistic", "logistic_node", "max_axes", "peeled",
     "softplus",

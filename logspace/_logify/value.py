@@ -67,6 +67,8 @@ class Value:
         "_factors",
         "risky",
         "nonnegative",
+        "nonpositive",
+        "nonzero",
         "positive",
         "harmless",
         "normalised_axes",
@@ -95,6 +97,10 @@ class Value:
         self.risky: int = NONE
         #: Real and not below zero (or nan).
         self.nonnegative = False
+        #: Real and not above zero (or nan).
+        self.nonpositive = False
+        #: A constant without a zero in it.
+        self.nonzero = False
         #: Its logarithm is harmless: an exponential, or a sum that contains exp(0).
         self.positive = False
         #: Of a logarithm: its plain form has the right derivative.
@@ -225,12 +231,13 @@ class Graph:
         twice means the same one.
         """
         aval = jax.typeof(array)
-        key, nonnegative = None, False
+        key, nonnegative, nonzero = None, False, False
         if constant and not isinstance(array, Tracer) and _is_numpy(aval.dtype):
             if aval.size <= _SMALL:
                 content = np.asarray(array)
                 key = ("content", aval.shape, content.dtype.name, content.tobytes())
                 nonnegative = content.dtype.kind == "f" and bool(np.all(content >= 0))
+                nonzero = content.dtype.kind in "fc" and bool(np.all(content != 0))
                 if key in self._memo:
                     return self._memo[key]
         if isinstance(array, (np.ndarray, np.generic)):
@@ -245,7 +252,7 @@ class Graph:
                 value.constant = np.asarray(array)[()]
                 _facts_of_constant(value)
         if key is not None:
-            value.nonnegative = nonnegative
+            value.nonnegative, value.nonzero = nonnegative, nonzero
             self._memo[key] = value
         return value
 
@@ -316,6 +323,7 @@ def _facts_of_constant(value: Value) -> None:
     constant = value.constant
     if value.is_float and not value.is_complex:
         value.nonnegative = bool(constant >= 0)
+        value.nonpositive = bool(constant <= 0)
         value.positive = bool(0 < constant < np.inf)
 
 

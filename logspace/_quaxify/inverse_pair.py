@@ -42,7 +42,7 @@ class Image(ArrayMethods, LogSpaceValue):
 
     def materialise(self) -> jax.Array:
         image = self.image()
-        return image.materialise() if isinstance(image, LogSpaceValue) else jnp.asarray(image)  # type: ignore[return-value]
+        return jnp.asarray(image.materialise() if isinstance(image, LogSpaceValue) else image)
 
 
 def call_of_pair(name: str, x: Any, policy: str) -> Any:

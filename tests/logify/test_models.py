@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from logspace._logify import logify
+from logspace._logify.jaxprs import opened, programs_in
 
 from .models import MODELS, NETKET
 
@@ -22,6 +23,15 @@ INEXACT: frozenset[str] = frozenset()
 def _double_precision() -> Any:
     with jax.enable_x64(True):
         yield
+
+
+def size(jaxpr: Any) -> int:
+    """The number of operations, also in what the program calls."""
+    total = 0
+    for equation in opened(jaxpr)[0].eqns:
+        inner = programs_in(equation.params)
+        total += sum(map(size, inner)) if inner else 1
+    return total
 
 
 def check(name: str, fn: Any, params: Any, batch: Any) -> None:
@@ -37,6 +47,10 @@ def check(name: str, fn: Any, params: Any, batch: Any) -> None:
 
         return jax.jit(parts)(params, batch)
 
+    # nothing is computed that the plain program does not compute
+    if name not in INEXACT:
+        ours, plain = (size(jax.make_jaxpr(f)(params, batch[0])) for f in (logify(fn), fn))
+        assert ours <= plain, f"{ours} operations instead of {plain}"
     values, value, gradient = everything(logify(fn))
     want_values, want_value, want_gradient = everything(fn)
     if name in INEXACT:
