@@ -12,6 +12,8 @@ except ImportError as error:  # pragma: no cover - tested in a process of its ow
     ) from error
 
 from . import _expect as _expect
+from ._drivers import VMC_SR as VMC_SR
+from ._drivers import Infidelity_SR as Infidelity_SR
 from ._moves import Exchange as Exchange
 from ._moves import Moves as Moves
 from ._moves import SingleSite as SingleSite
