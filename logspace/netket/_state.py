@@ -1,5 +1,6 @@
 """Variational states whose model returns a LogArray, in place of NetKet's."""
 
+import copy
 import warnings
 from functools import partial
 from typing import Any
@@ -274,7 +275,7 @@ class MCState(_LogArrayState, nk.vqs.MCState):
             node = np.asarray(self.amplitude(sigma) == 0)
             if node.any():
                 # A second reset, for the log-probabilities that the sampler keeps.
-                state = state.replace(σ=self._moved_to_support(sigma, node))
+                state = _at(state, self._moved_to_support(state.σ, node))
                 if getattr(sampler, "reset_chains", False):
                     sampler = sampler.replace(reset_chains=False)
                 state = sampler.reset(model, variables, state)
@@ -285,7 +286,7 @@ class MCState(_LogArrayState, nk.vqs.MCState):
         self.sampler_state = state
         return self._samples
 
-    def _moved_to_support(self, sigma: jax.Array, node: np.ndarray) -> Any:
+    def _moved_to_support(self, sigma: Any, node: np.ndarray) -> Any:
         """The configurations, with others where psi is 0."""
         key = jax.random.fold_in(self._sampler_seed, 1)
         flat_node = node.reshape(-1)
@@ -312,7 +313,8 @@ class MCState(_LogArrayState, nk.vqs.MCState):
         chosen = np.random.default_rng(0).integers(len(pool), size=flat_node.sum())
         flat = np.asarray(sigma).reshape(-1, sigma.shape[-1]).copy()
         flat[flat_node] = pool[chosen]
-        return jax.device_put(flat.reshape(sigma.shape).astype(sigma.dtype), sigma.sharding)
+        moved = flat.reshape(sigma.shape).astype(sigma.dtype)
+        return jax.device_put(moved, sigma.sharding) if isinstance(sigma, jax.Array) else moved
 
     # -- samples that cover nodes --------------------------------------------------------------
 
@@ -413,6 +415,15 @@ class MCState(_LogArrayState, nk.vqs.MCState):
             n_discard_per_chain=self.n_discard_per_chain,
             chunk_size=self.chunk_size,
         )
+
+
+def _at(sampler_state: Any, sigma: Any) -> Any:
+    """The state of a sampler with chains at other configurations."""
+    if hasattr(sampler_state, "replace"):
+        return sampler_state.replace(σ=sigma)
+    new = copy.copy(sampler_state)  # of the samplers that are written in NumPy
+    new.σ = sigma
+    return new
 
 
 def _to_state_dict(state: MCState) -> dict[str, Any]:
