@@ -58,9 +58,7 @@ class _PsiDomain:
         d, residual = _linear_problem(d, rows, mode)
         momentum = at(self.momentum)  # type: ignore[attr-defined]
         solve = min_sr_update if self.use_ntk else sr_update  # type: ignore[attr-defined]
-        structure = jax.tree.map(
-            lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), state.parameters
-        )
+        structure = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), state.parameters)
         updates, self._old_updates, self.info = solve(
             d,
             residual,

@@ -127,7 +127,9 @@ def _gradient(state: Any, operator: Any, mutable: Any, use_covariance: bool | No
         return stats, _to_gradient(force, state.parameters)
     _require_immutable(mutable)
     rows = rows_of(state, operator)
-    program = _quotient(state, operator.parent if squared else operator, "squared" if squared else "")
+    program = _quotient(
+        state, operator.parent if squared else operator, "squared" if squared else ""
+    )
     stats = _squared_stats(state, rows) if squared else stats_of(state, rows.a, rows.h)
     return stats, program(rows.augmented)
 

@@ -175,9 +175,7 @@ def pull_back(
         return function({"params": w, **state}, rows)
 
     if chunk is None:
-        _, pullback = nkjax.vjp(
-            lambda w: of(w, model_state, augmented), parameters, conjugate=True
-        )
+        _, pullback = nkjax.vjp(lambda w: of(w, model_state, augmented), parameters, conjugate=True)
     else:
         pullback = nkjax.vjp_chunked(
             of,
@@ -192,9 +190,7 @@ def pull_back(
     return pullback(residual.conj())[0]
 
 
-def forces(
-    function: Any, parameters: Any, model_state: Any, rows: Rows, chunk: int | None
-) -> Any:
+def forces(function: Any, parameters: Any, model_state: Any, rows: Rows, chunk: int | None) -> Any:
     """F = sum conj(d) (h - E a), a tree like the parameters."""
     residual = rows.h - mean_of(rows.a, rows.h) * rows.a
     return pull_back(function, parameters, model_state, rows.augmented, residual, chunk)

@@ -16,6 +16,7 @@ import logspace as ls
 from ._model import Amplitude
 from ._private import potential_values
 
+
 def check_space(state_space: Any, operator: Any) -> None:
     """Raises `ValueError` where an operator acts on another Hilbert space."""
     if operator.hilbert != state_space:
@@ -61,9 +62,7 @@ def apply_rows(
     """(H psi) / scale, plain, and sum |H_xx'|^2 over connected nodes x', both (samples,)."""
     zero = jnp.zeros(sigma.shape[0], scale.dtype)
     if kind in ("rows", "jax"):
-        connected, elements = (
-            arguments.get_conn_padded(sigma) if kind == "jax" else arguments
-        )
+        connected, elements = arguments.get_conn_padded(sigma) if kind == "jax" else arguments
         connected = connected.reshape(sigma.shape[0], -1, sigma.shape[-1])
         elements = elements.reshape(connected.shape[:-1])
         psi = nkjax.apply_chunked(model.psi, in_axes=(None, 0), chunk_size=chunk)(

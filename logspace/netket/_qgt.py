@@ -49,9 +49,7 @@ def mode_of(state: Any, a: jax.Array, mode: str | None, holomorphic: bool | None
             return "holomorphic"
         return "complex" if jnp.iscomplexobj(a) else "real"
     if mode not in ("real", "complex", "holomorphic", "imag"):
-        raise ValueError(
-            f"mode is one of real, complex, holomorphic, imag; {mode!r} was given."
-        )
+        raise ValueError(f"mode is one of real, complex, holomorphic, imag; {mode!r} was given.")
     if mode == "real" and jnp.iscomplexobj(a):
         raise ValueError(
             "mode='real' requires a real psi, but the model returns a complex LogArray. Use "

@@ -124,7 +124,11 @@ class FullSumState(_LogArrayState, nk.vqs.FullSumState):
 
     def _replace_model(self, model: Any = None, *, apply_fun: Any = None, variables: Any = None):
         return nk.vqs.FullSumState(
-            self.hilbert, model, apply_fun=apply_fun, variables=variables, chunk_size=self.chunk_size
+            self.hilbert,
+            model,
+            apply_fun=apply_fun,
+            variables=variables,
+            chunk_size=self.chunk_size,
         )
 
     @property

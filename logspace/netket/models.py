@@ -198,9 +198,7 @@ class MultiSlater2nd(nn.Module):
     @nn.compact
     def __call__(self, n: jax.Array) -> ls.LogArray:
         if self.n_determinants < 1:
-            raise ValueError(
-                f"At least one determinant is required; got {self.n_determinants}."
-            )
+            raise ValueError(f"At least one determinant is required; got {self.n_determinants}.")
         several = nn.vmap(
             Slater2nd,
             in_axes=None,

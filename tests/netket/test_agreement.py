@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import netket as nk
 import numpy as np
+import optax
 import pytest
 from jax.flatten_util import ravel_pytree
 
@@ -42,7 +43,7 @@ def agree(mine: Any, theirs: Any, tolerance: float = 1e-10) -> None:
     "name",
     [n if n == "rbm_phase" else pytest.param(n, marks=pytest.mark.full) for n in MODELS],
 )
-def test_full_sum_and_samples(name: str) -> None:
+def test_full_sum(name: str) -> None:
     model = MODELS[name]()
     theirs = nk.vqs.FullSumState(SPACE, model, seed=1)
     inner = {k: {"model": v} for k, v in theirs.variables.items()}
@@ -50,9 +51,7 @@ def test_full_sum_and_samples(name: str) -> None:
     stats, gradient = theirs.expect_and_grad(ISING)
     my_stats, my_gradient = mine.expect_and_grad(ISING)
     agree(my_gradient, gradient)
-    agree(
-        [my_stats.mean, my_stats.variance.real], [stats.mean, np.real(stats.variance)]
-    )
+    agree([my_stats.mean, my_stats.variance.real], [stats.mean, np.real(stats.variance)])
     mode = nk.jax.jacobian_default_mode(
         theirs._apply_fun, theirs.parameters, theirs.model_state, SPACE.all_states(), warn=False
     )
@@ -62,8 +61,14 @@ def test_full_sum_and_samples(name: str) -> None:
         tensor = mine.quantum_geometric_tensor(own)
         agree(tensor.to_dense(), theirs.quantum_geometric_tensor(own).to_dense())
 
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", MODELS)
+def test_samples(name: str) -> None:
+    model = MODELS[name]()
     sampler = nk.sampler.MetropolisLocal(SPACE, n_chains=4)
-    theirs = nk.vqs.MCState(sampler, model, n_samples=64, variables=theirs.variables)
+    theirs = nk.vqs.MCState(sampler, model, n_samples=64, seed=1)
+    inner = {k: {"model": v} for k, v in theirs.variables.items()}
     mine = lnk.MCState(
         sampler, models.from_log_psi(model), n_samples=64, variables=inner, node_coverage=0.0
     )
@@ -80,8 +85,6 @@ def test_full_sum_and_samples(name: str) -> None:
 @pytest.mark.parametrize("ntk", [False, True])
 @pytest.mark.parametrize("chunk", [None, 16])
 def test_steps(ntk: bool, chunk: int | None) -> None:
-    import optax
-
     model = MODELS["rbm_phase"]()
     sampler = nk.sampler.MetropolisLocal(SPACE, n_chains=4)
     theirs = nk.vqs.MCState(sampler, model, n_samples=64, seed=1, chunk_size=chunk)

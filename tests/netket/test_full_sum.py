@@ -15,7 +15,7 @@ from jax.flatten_util import ravel_pytree
 import logspace.netket as lnk
 
 from . import dense
-from .states import H, ISING, JACOBIAN, PSI, SPACE, STATES, Difference, Positive, Product
+from .states import ISING, JACOBIAN, PSI, SPACE, STATES, Difference, H, Positive, Product
 
 
 def flat(tree: Any) -> np.ndarray:
@@ -166,7 +166,9 @@ def rayleigh_gradient(h: np.ndarray, what: str) -> np.ndarray:
     return np.asarray(jax.grad(value)(jnp.ones(2)))
 
 
-@pytest.mark.parametrize("what", ["squared", "variance", pytest.param("mean", marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "what", ["squared", "variance", pytest.param("mean", marks=pytest.mark.full)]
+)
 def test_gradients_through_the_operator(what: str) -> None:
     """Where NetKet's derivatives of local estimators are nan next to a node."""
     state = lnk.FullSumState(SPACE, Difference(), seed=0)

@@ -89,7 +89,7 @@ def test_gutzwiller_projection_at_zero() -> None:
 
     hop = sum(
         -create(space, 0, s) @ destroy(space, 1, s) - create(space, 1, s) @ destroy(space, 0, s)
-        for s in (-0.5, 0.5)
+        for s in (-1, 1)
     ).to_jax_operator()
     states = np.asarray(space.all_states())
     double = ((states[:, :2] == 1) & (states[:, 2:] == 1)).sum(-1)

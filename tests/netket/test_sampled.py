@@ -15,7 +15,7 @@ import logspace as ls
 import logspace.netket as lnk
 
 from . import dense
-from .states import H, ISING, JACOBIAN, PSI, SPACE, STATES, Difference, Positive, table_index
+from .states import ISING, JACOBIAN, PSI, SPACE, STATES, Difference, H, Positive, table_index
 from .test_full_sum import quietly
 
 FORCE = dense.forces(PSI, JACOBIAN, H)
@@ -38,9 +38,7 @@ def density(coverage: float) -> np.ndarray:
     weights = PSI**2 / (PSI @ PSI)
     spins = np.asarray(STATES)
     number = {tuple(s): i for i, s in enumerate(spins)}
-    flips = [
-        [number[tuple(s * (1 - 2 * (np.arange(4) == k)))] for k in range(4)] for s in spins
-    ]
+    flips = [[number[tuple(s * (1 - 2 * (np.arange(4) == k)))] for k in range(4)] for s in spins]
     return (1 - coverage) * weights + coverage * weights[np.array(flips)].mean(1)
 
 
@@ -143,7 +141,7 @@ def test_without_coverage_nodes_that_the_operator_reaches_are_reported() -> None
     with pytest.warns(UserWarning, match="node_coverage"):
         state.expect_and_grad(ISING)
     with warnings.catch_warnings():
-        warnings.simplefilter("error", UserWarning)
+        warnings.filterwarnings("error", ".*node_coverage.*", UserWarning)
         state.expect_and_grad(ISING)
         sampled(6, 2**10).expect_and_grad(ISING)
 
@@ -193,8 +191,8 @@ def two_down(variables: Any, sigma: jax.Array) -> ls.LogArray:
 @pytest.mark.parametrize(
     "name",
     [
-        "local",
         "exact",
+        pytest.param("local", marks=pytest.mark.full),
         pytest.param("exchange", marks=pytest.mark.full),
         pytest.param("tempering", marks=pytest.mark.full),
         pytest.param("numpy", marks=pytest.mark.full),

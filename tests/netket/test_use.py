@@ -17,7 +17,7 @@ import logspace.netket as lnk
 from logspace.netket import models
 
 from . import dense
-from .states import F, G, H, ISING, PSI, SPACE, Difference, table_index
+from .states import ISING, PSI, SPACE, Difference, F, G, H, table_index
 
 
 class EquinoxDifference(eqx.Module):
@@ -25,7 +25,9 @@ class EquinoxDifference(eqx.Module):
 
     def __call__(self, sigma: jax.Array) -> ls.LogArray:
         index = table_index(sigma)
-        return ls.from_linear(self.theta[0] * jnp.take(F, index) - self.theta[1] * jnp.take(G, index))
+        return ls.from_linear(
+            self.theta[0] * jnp.take(F, index) - self.theta[1] * jnp.take(G, index)
+        )
 
 
 class NnxDifference(nnx.Module):
