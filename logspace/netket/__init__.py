@@ -5,7 +5,7 @@ samplers, drivers, optimisers and loggers stay NetKet's.
 """
 
 try:
-    import netket as _netket
+    import netket as _netket  # noqa: F401 - what is missing should say so
 except ImportError as error:  # pragma: no cover - tested in a process of its own
     raise ImportError(
         "logspace.netket requires NetKet: pip install 'logspace-jax[netket]'."

@@ -55,8 +55,11 @@ def _overlap(
 
 
 @jax.jit
-def _norm(phi: ls.LogArray) -> ls.LogArray:
-    return lnp.sqrt(ls.abs2(phi).mean())
+def _unit(phi: ls.LogArray, psi: ls.LogArray) -> ls.LogArray:
+    """A number of the size of phi / psi, which cancels in A B."""
+    ratio = ls.abs2(phi).mean() / ls.abs2(psi).mean()
+    usable = (ls.abs2(psi) != 0).any() & (ratio != 0)
+    return lnp.where(usable, lnp.sqrt(ratio), ls.ones_like(ratio))
 
 
 @partial(jax.jit, static_argnames="dtype")
@@ -73,9 +76,9 @@ def infidelity_rows(state: Any, target: Any) -> tuple[kernels.Rows, Any]:
     sigma, _ = kernels.split(rows.augmented, dtype)
     configurations, density, full = _target_rows(target)
     phi = _amplitude(target, configurations)
-    # A plain number of the size of phi; it cancels in A B.
-    unit = _norm(phi)
-    b, g = _overlap(phi, state.amplitude(configurations), density, unit, full)
+    psi = state.amplitude(configurations)
+    unit = _unit(phi, psi)
+    b, g = _overlap(phi, psi, density, unit, full)
     overlap = kernels.mean_of(b, g)
     f = _scaled(_amplitude(target, sigma), unit, rows.augmented, dtype)
     rows = rows._replace(h=-f * overlap)

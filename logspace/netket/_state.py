@@ -380,7 +380,7 @@ class MCState(_LogArrayState, nk.vqs.MCState):
         )
 
     def effective_sample_size(self) -> float:
-        """(sum w)^2 / sum w^2 of the weights w = |psi|^2 / q of the samples; all of them at q = |psi|^2."""
+        """(sum w)^2 / sum w^2 of the weights w = |psi|^2 / q of the samples; all at q = |psi|^2."""
         weights = jnp.square(jnp.abs(self.rows().a))
         return float(jnp.square(weights.sum()) / jnp.square(weights).sum())
 

@@ -13,6 +13,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 import logspace as ls
+import logspace.numpy as lnp
 
 from .estimators import Estimate, Forces, _error, _expect, _forces, _normalised
 
@@ -37,9 +38,9 @@ class Fidelity(NamedTuple):
 
 
 def _half(side: Overlap) -> tuple[jax.Array, jax.Array, ls.LogArray]:
-    """Terms of <own|other> / <own|own> over a unit, which is of the size of `other`."""
-    unit = (ls.abs2(side.other).mean()) ** 0.5
-    unit = jax.lax.stop_gradient(unit)
+    """Terms of <own|other> / <own|own> over a unit, which is of the size of other / own."""
+    ratio = ls.abs2(side.other).mean() / ls.abs2(side.own).mean()
+    unit = jax.lax.stop_gradient(lnp.where(ratio == 0, ls.ones_like(ratio), lnp.sqrt(ratio)))
     a, b = _normalised(side.own, side.density, side.other / unit)
     return a, b[..., 0], unit
 

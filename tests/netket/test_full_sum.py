@@ -132,7 +132,7 @@ def test_velocity_from_a_product_state() -> None:
 
 
 def test_infidelity_and_its_step() -> None:
-    state = lnk.FullSumState(SPACE, Difference(), seed=0)
+    state = lnk.FullSumState(SPACE, Difference(float, 900.0), seed=0)
     target = nk.vqs.FullSumState(SPACE, Positive(), seed=0)
     phi = np.exp(np.asarray(target.log_value(jnp.asarray(STATES)))).real
     h = dense.projector(phi)

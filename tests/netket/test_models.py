@@ -55,6 +55,7 @@ A = np.array([[1.0, 0.0], [0.5, 0.0], [0.0, 1.0], [0.25, 0.75]])  # sites (0, 1)
 B = np.array([[0.6, 0.3], [0.2, 0.9], [0.5, 0.4], [0.1, 0.7]])
 
 
+@pytest.mark.full
 def test_a_singular_determinant_of_two() -> None:
     space, hop = chain_of_fermions()
     occupied = dense.occupations(space.all_states(), 2)
@@ -82,6 +83,7 @@ def test_a_singular_determinant_alone_is_a_node() -> None:
     assert (state.to_array() == 0).sum() == 1
 
 
+@pytest.mark.full
 def test_gutzwiller_projection_at_zero() -> None:
     """dE/dg at g = 0 comes from amplitudes that vanish there."""
     space = nk.hilbert.SpinOrbitalFermions(2, s=0.5, n_fermions_per_spin=(1, 1))
@@ -151,7 +153,6 @@ def test_applied_operator_with_cancelling_rows() -> None:
     check(space, model, {"module": {"w": jnp.array([1.0, 1.0, 0.0])}}, ising, psi)
 
 
-@pytest.mark.full
 def test_rbm_with_vanishing_cosh() -> None:
     """A complex bias i pi / 2 makes a hidden unit 0 where the spins cancel."""
     space = nk.hilbert.Spin(0.5, 2)

@@ -40,13 +40,13 @@ def test_fidelity_from_weighted_samples() -> None:
     rows = np.repeat(np.arange(16), 12 * density).reshape(2, -1, order="F")
     q = numbers(density[rows].astype(float), -700.0)
     psi, target = numbers(state.psi, 900.0)[rows], numbers(phi)[rows]
-    result = vmc.fidelity(vmc.Overlap(psi, target, q), vmc.Overlap(target, psi, q))
+    result = jax.jit(vmc.fidelity)(vmc.Overlap(psi, target, q), vmc.Overlap(target, psi, q))
     expected = (phi @ state.psi) ** 2 / (phi @ phi) / (state.psi @ state.psi)
     assert float(result.mean) == pytest.approx(expected, abs=1e-12)
     assert float(result.error) > 0
 
 
-@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("dtype", [pytest.param(float, marks=pytest.mark.full), complex])
 def test_second_renyi_entropy(dtype: type) -> None:
     psi = make_state(dtype, 0.0).psi
     matrix = psi.reshape(4, 4)
@@ -59,7 +59,7 @@ def test_second_renyi_entropy(dtype: type) -> None:
 
     first, second = (jnp.asarray(x) for x in np.broadcast_arrays(sigma[:, None], sigma[None]))
     pairs = vmc.swapped(first, second, [0, 1])
-    purity, entropy = vmc.renyi2(
+    purity, entropy = jax.jit(vmc.renyi2)(
         amplitude(first), amplitude(second), (amplitude(pairs[0]), amplitude(pairs[1]))
     )
     expected = np.trace(rho @ rho).real
@@ -77,7 +77,7 @@ def test_minimal_form_of_the_step(dtype: type) -> None:
     np.testing.assert_allclose(step, expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("imaginary", [False, True])
+@pytest.mark.parametrize("imaginary", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_velocity_is_that_of_the_schroedinger_equation(imaginary: bool) -> None:
     """A product state that is all up in a transverse field; every other configuration is a node."""
     ring = vmc.TransverseFieldIsingRing(3, coupling=0.0, field=0.7)
@@ -90,11 +90,10 @@ def test_velocity_is_that_of_the_schroedinger_equation(imaginary: bool) -> None:
 
     sigma = jnp.asarray(space.configurations)
     psi = jax.vmap(amplitude, (None, 0))(start, sigma)
-    jacobian = jax.vmap(ls.jacobian(amplitude, holomorphic=True), (None, 0))(start, sigma)
+    jacobian = jax.jit(jax.vmap(ls.jacobian(amplitude, holomorphic=True), (None, 0)))(start, sigma)
     h_psi = (space.elements * psi[space.columns]).sum(1)
-    force = vmc.forces(psi, h_psi, jacobian).mean
-    metric = vmc.quantum_geometric_tensor(psi, jacobian)
-    velocity = vmc.time_derivative(metric, force, holomorphic=True, imaginary=imaginary)
+    _, force, metric = jax.jit(vmc.expect_forces_and_metric)(psi, h_psi, jacobian)
+    velocity = vmc.time_derivative(metric, force.mean, holomorphic=True, imaginary=imaginary)
     turn = 0.7 if imaginary else 0.7j
     np.testing.assert_allclose(velocity.reshape(3, 2), [[0, turn]] * 3, atol=1e-12)
 
@@ -119,12 +118,14 @@ def hydrogen(x: jax.Array) -> ls.LogArray:
 
 def test_kinetic_energies_of_eigenstates() -> None:
     x = jax.random.normal(jax.random.key(0), (20, 2))
-    local = jax.vmap(lambda y: vmc.local_kinetic_energy(excited_oscillator, y))(x)
+    local = jax.jit(jax.vmap(lambda y: vmc.local_kinetic_energy(excited_oscillator, y)))(x)
     np.testing.assert_allclose(local + 0.5 * (x**2).sum(-1), 2.0, rtol=1e-9)
-    at_node = vmc.kinetic(excited_oscillator, jnp.zeros(2))
-    assert float(at_node.sign) == 0
+
+
+@pytest.mark.full
+def test_kinetic_energy_on_the_nodal_sphere_of_hydrogen() -> None:
     x = 2 * jax.random.normal(jax.random.key(1), (20, 3))
-    local = jax.vmap(lambda y: vmc.local_kinetic_energy(hydrogen, y))(x)
+    local = jax.jit(jax.vmap(lambda y: vmc.local_kinetic_energy(hydrogen, y)))(x)
     potential = -1 / np.sqrt((np.asarray(x) ** 2).sum(-1))
     np.testing.assert_allclose(local + potential, -1 / 8, rtol=1e-8)
     # On the node H psi = E psi = 0, from a kinetic energy that is an ordinary number.
