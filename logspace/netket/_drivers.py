@@ -5,13 +5,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import netket as nk
-from netket import jax as nkjax
 
 from . import _kernels as kernels
 from ._expect import rows_of, stats_of
 from ._infidelity import infidelity_rows
-from ._private import min_sr_update, sr_update
+from ._private import min_sr_update, nk, nkjax, sr_update
 from ._qgt import jacobian_rows, mode_of, require_state
 
 

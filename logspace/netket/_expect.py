@@ -5,15 +5,14 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import netket as nk
 from jax.experimental.sparse import BCOO
-from netket import jax as nkjax
 from netket.operator import AbstractOperator, Squared
 from netket.vqs import expect, expect_and_forces, expect_and_grad
 
 from . import _kernels as kernels
 from ._model import Amplitude
 from ._operators import apply_rows, arguments_of, check_space
+from ._private import nk, nkjax
 from ._state import FullSumState, MCState
 
 VarianceObservable = nk.observable.VarianceObservable
@@ -191,6 +190,11 @@ def _gradient_of_quotient(
 
 def _variance(state: Any, observable: Any) -> Any:
     """<H^2> - <H>^2 as the sum of |h - E a|^2 that it is; for hermitian H."""
+    if not observable.operator.is_hermitian:
+        raise ValueError(
+            "The variance is that of a hermitian operator; this one is not. For <O^dagger O>, use "
+            "nk.operator.Squared(O)."
+        )
     rows = rows_of(state, observable.operator)
     mean = kernels.mean_of(rows.a, rows.h)
     squares = jnp.square(jnp.abs(rows.h - mean * rows.a))

@@ -13,7 +13,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import netket as nk
 from netket.vqs import expect, expect_and_grad
 
 import logspace as ls
@@ -22,6 +21,7 @@ import logspace.numpy as lnp
 from . import _kernels as kernels
 from ._expect import _require_immutable, _to_gradient
 from ._operators import check_space
+from ._private import nk
 from ._state import FullSumState, MCState, _LogArrayState
 
 InfidelityOperator = nk.observable.InfidelityOperator

@@ -19,8 +19,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import netket as nk
-from netket import jax as nkjax
 
 import logspace as ls
 import logspace.numpy as lnp
@@ -29,6 +27,7 @@ from logspace._numerics import Scaled
 
 from ._model import Amplitude
 from ._operators import apply_rows
+from ._private import nk, nkjax
 
 
 class Rows(NamedTuple):

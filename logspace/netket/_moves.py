@@ -15,13 +15,13 @@ from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
-import netket as nk
 import numpy as np
 
 import logspace as ls
 
 from ._kernels import amplitudes
 from ._model import Amplitude
+from ._private import nk
 
 
 class Moves(Protocol):
@@ -77,14 +77,13 @@ def default_moves(hilbert: Any, sampler: Any) -> Moves | None:
     if isinstance(hilbert, nk.hilbert.SpinOrbitalFermions):
         if hilbert.n_fermions is None:
             return SingleSite((0.0, 1.0))
-        n = hilbert.n_orbitals
-        sectors = hilbert.n_spin_subsectors if hilbert.n_fermions_per_spin[0] is not None else 1
-        size = n if sectors > 1 else hilbert.size
-        blocks = hilbert.size // size
+        # Pairs of one spin where the number of each spin is fixed.
+        fixed = hilbert.n_fermions_per_spin is not None
+        size = hilbert.n_orbitals if fixed else hilbert.size
         return Exchange(
             tuple(
-                (b * size + i, b * size + j)
-                for b in range(blocks)
+                (start + i, start + j)
+                for start in range(0, hilbert.size, size)
                 for i in range(size)
                 for j in range(i)
             )

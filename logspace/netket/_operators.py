@@ -7,14 +7,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import netket as nk
-from netket import jax as nkjax
 from netket.operator import DiscreteJaxOperator, DiscreteOperator
 
 import logspace as ls
 
 from ._model import Amplitude
-from ._private import potential_values
+from ._private import nk, nkjax, potential_values
 
 
 def check_space(state_space: Any, operator: Any) -> None:

@@ -17,6 +17,7 @@ has changed.
 from typing import Any
 
 import jax
+import netket
 from netket._src.ngd.sr import _compute_sr_update as sr_update
 from netket._src.ngd.srt import _compute_srt_update as min_sr_update
 from netket.optimizer.qgt.default import QGTAuto as NetKetAuto
@@ -28,6 +29,10 @@ from netket.utils import model_frameworks
 from netket.vqs.full_summ.state import deserialize_FullSumState, serialize_FullSumState
 from netket.vqs.mc.mc_state.state import deserialize_MCState, serialize_MCState
 
+#: For the type checker: NetKet takes more than its annotations say.
+nk: Any = netket
+nkjax: Any = netket.jax
+
 __all__ = [
     "NetKetAuto",
     "QGTJacobianDenseT",
@@ -36,6 +41,8 @@ __all__ = [
     "deserialize_MCState",
     "min_sr_update",
     "model_frameworks",
+    "nk",
+    "nkjax",
     "potential_values",
     "rescale_columns",
     "serialize_FullSumState",

@@ -11,10 +11,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import netket as nk
 from flax import struct
 from jax.flatten_util import ravel_pytree
-from netket import jax as nkjax
 from netket.optimizer import LinearOperator
 
 from . import _kernels as kernels
@@ -22,6 +20,8 @@ from ._private import (
     NetKetAuto,
     QGTJacobianDenseT,
     QGTJacobianPyTreeT,
+    nk,
+    nkjax,
     rescale_columns,
     to_shift_offset,
 )

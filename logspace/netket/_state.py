@@ -7,7 +7,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import netket as nk
 import numpy as np
 from flax import serialization
 
@@ -27,6 +26,7 @@ from ._private import (
     deserialize_FullSumState,
     deserialize_MCState,
     model_frameworks,
+    nk,
     serialize_FullSumState,
     serialize_MCState,
 )

@@ -9,12 +9,12 @@ from typing import Any
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
-import netket as nk
 import numpy as np
 
 import logspace as ls
 
 from ._model import checked
+from ._private import nk
 
 _default_init = jax.nn.initializers.normal(0.01)
 
@@ -201,7 +201,7 @@ class MultiSlater2nd(nn.Module):
             raise ValueError(f"At least one determinant is required; got {self.n_determinants}.")
         several = nn.vmap(
             Slater2nd,
-            in_axes=None,
+            in_axes=None,  # type: ignore[arg-type]
             out_axes=0,
             axis_size=self.n_determinants,
             variable_axes={"params": 0},

@@ -141,3 +141,30 @@ def test_private_parts_of_netket() -> None:
         assert not hasattr(nk.driver.VMC_SR, name), f"NetKet now has a VMC_SR.{name} of its own"
     for name in ("_old_updates", "_mcmc_convergence_diagnostics_ema_decay"):
         assert hasattr(nk.driver.VMC_SR, name), name
+
+
+@pytest.mark.parametrize(
+    ("space", "count"),
+    [
+        (lambda: nk.hilbert.Spin(1.0, 3), 6),
+        (lambda: nk.hilbert.Spin(0.5, 4, total_sz=0), 6),
+        (lambda: nk.hilbert.Fock(2, 3, n_particles=3), 3),
+        (lambda: nk.hilbert.SpinOrbitalFermions(3, n_fermions=2), 3),
+        (lambda: nk.hilbert.SpinOrbitalFermions(3, s=0.5, n_fermions=2), 15),
+        (lambda: nk.hilbert.SpinOrbitalFermions(3, s=0.5, n_fermions_per_spin=(2, 1)), 6),
+        (lambda: nk.hilbert.SpinOrbitalFermions(3), 3),
+    ],
+)
+def test_default_moves_stay_in_their_space_and_have_reverses(space: Any, count: int) -> None:
+    from logspace.netket._moves import default_moves
+
+    space = space()
+    moves = default_moves(space, None)
+    assert moves is not None
+    states = np.asarray(space.all_states())
+    moved = np.asarray(moves.neighbours(jnp.asarray(states)))
+    assert moved.shape == (len(states), count, space.size)
+    numbers = np.asarray(space.states_to_numbers(moved.reshape(-1, space.size)))
+    transitions = np.zeros((len(states), len(states)))
+    np.add.at(transitions, (np.repeat(np.arange(len(states)), count), numbers), 1)
+    np.testing.assert_array_equal(transitions, transitions.T)
