@@ -19,6 +19,8 @@ QUICKEST = "logarithms"
     [pytest.param(n, marks=() if n == QUICKEST else pytest.mark.full) for n in NAMES],
 )
 def test_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    if "netket" in name:
+        pytest.importorskip("netket")
     module = importlib.import_module(f"benchmarks.{name}")
     assert module.__doc__
     module.main(["--quick"])

@@ -76,6 +76,51 @@ def blurred_density(
     return density
 
 
+def uniform_mixture(
+    amplitude: Callable[[jax.Array], ls.LogArray],
+    norm: ls.LogArray | jax.Array | float,
+    size: float,
+    coverage: float = 0.1,
+) -> Density:
+    """``(1 - coverage) |psi|^2 / norm + coverage / size``, positive everywhere.
+
+    `size` is the number of configurations that the moves reach, `norm` an estimate of sum |psi|^2;
+    a constant: it must not depend on the samples that are drawn with it. If it is wrong, the
+    fraction of uniform samples is another, and the weights are right still.
+    """
+    if not 0 <= coverage <= 1:
+        raise ValueError(f"coverage requires a number in [0, 1]; {coverage} was given.")
+
+    def density(sigma: jax.Array) -> ls.LogArray:
+        return (1 - coverage) * (ls.abs2(amplitude(sigma)) / norm) + coverage / size
+
+    return density
+
+
+def floored_density(
+    amplitude: Callable[[jax.Array], ls.LogArray], floor: ls.LogArray | jax.Array | float
+) -> Density:
+    """``max(|psi|^2, floor)``, positive everywhere for a positive floor."""
+    return lambda sigma: lnp.maximum(ls.abs2(amplitude(sigma)), floor)
+
+
+def missed_weight(
+    amplitude: Callable[[jax.Array], ls.LogArray], operator: Operator, configurations: jax.Array
+) -> jax.Array:
+    """How much of <|H psi|^2> lies on nodes, about, from samples (..., sites) of |psi|^2; plain.
+
+    The mean of sum |H_xx'|^2 over the connected configurations x' where psi is 0. Other than 0, it
+    says that samples of |psi|^2 miss part of forces and metric: use another density.
+    """
+
+    def one(sigma: jax.Array) -> jax.Array:
+        psi, elements = connected_amplitudes(amplitude, operator, sigma)
+        return jnp.where(psi == 0, jnp.square(jnp.abs(elements)), 0.0)[1:].sum()
+
+    flat = configurations.reshape(-1, configurations.shape[-1])
+    return jax.vmap(one)(flat).mean()
+
+
 class Exchange(eqx.Module):
     """A move: exchange two sites of a ring, `reach` sites apart or less. The magnetisation stays.
 
