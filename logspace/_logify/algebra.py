@@ -209,6 +209,7 @@ def absolute(graph: Graph, v: Value, plain: Form | None = None) -> Value:
     if new:
         value.nonnegative = True
         value.risky, value.positive = v.risky, v.positive
+        value.underflows = v.underflows
         value.normalised_axes = v.normalised_axes
     return value
 

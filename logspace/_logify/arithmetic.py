@@ -59,14 +59,15 @@ def _sum(graph: Graph, operation: Operation, *operands: Value) -> Value | None:
         shared = _common_denominator(graph, x, y, function)
     value, new = graph.node(
         operation.name, (x, y), dtype=x.dtype, shape=operation.shape,
-        plain=operation.plain(operands), number=number if risky else None,
+        plain=operation.plain(operands),
+        number=number if risky or x.underflows and y.underflows else None,
     )  # fmt: skip
     if new:
         if shared is None and operation.name == "add" and not risky:
             shared = _modulus_squared(graph, x, y)
         if shared is not None:
             value.factors = shared
-        value.risky = risky
+        value.risky, value.underflows = risky, x.underflows and y.underflows
         value.nonnegative = x.nonnegative and y.nonnegative and sign_of_y > 0
         value.positive = value.nonnegative and (_bounded(x) or _bounded(y))
     return value
@@ -228,9 +229,10 @@ def _product(graph: Graph, operation: Operation, *operands: Value) -> Value | No
     if gain.regular or (gain.range and risky):
         graph.note("cancelled", "a pair cancels in a product")
         return product(graph, factors, operation.shape, operation.dtype)
+    underflows = x.underflows or y.underflows
     value, new = graph.node(
         "mul", (x, y), shape=operation.shape, plain=operation.plain(operands),
-        number=numerically(num.multiply, x, y) if risky else None,
+        number=numerically(num.multiply, x, y) if risky or underflows else None,
     )  # fmt: skip
     if new:
         plain = shielded_product(graph, operation, x, y)
@@ -238,7 +240,10 @@ def _product(graph: Graph, operation: Operation, *operands: Value) -> Value | No
             graph.changed = True
             value.forms["plain"] = plain
         value.factors = factors
-        value.risky = risky
+        value.risky, value.underflows = risky, underflows
+        for v, other in ((x, y), (y, x)):
+            if other.nonzero:
+                value.normalised_axes = v.normalised_axes
         value.nonnegative = (x.nonnegative and y.nonnegative) or (x is y and not x.is_complex)
         value.nonpositive = x.nonnegative and y.nonpositive or x.nonpositive and y.nonnegative
         _signs_of_product(value, x, y)
@@ -357,7 +362,8 @@ def _quotient(graph: Graph, operation: Operation, *operands: Value) -> Value | N
         value.nonnegative = x.nonnegative and y.nonnegative
         value.positive = x.positive and y.positive
         value.exponent = _combined_exponent(graph, x, y, "sub")
-        if x.normalised_axes is not None and x.operands and not y.risky:
+        value.underflows = x.underflows
+        if x.operation in ("exp", "exp_of_log") and x.underflows and not y.risky:
             value.softmax = x.operands[0], y
     return value
 

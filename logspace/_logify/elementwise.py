@@ -199,7 +199,7 @@ def convert(graph: Graph, v: Value, dtype: Any, bind: Any = None) -> Value:
         value.risky, value.positive, value.harmless = v.risky, v.positive, v.harmless
         value.nonnegative = v.nonnegative and not to_complex
         value.nonpositive = v.nonpositive and not to_complex
-        value.nonzero = v.nonzero
+        value.nonzero, value.underflows = v.nonzero, v.underflows
         value.normalised_axes = v.normalised_axes
         if v.antilog is not None:
             value.antilog = convert(graph, v.antilog, dtype)

@@ -31,7 +31,7 @@ def _exp(graph: Graph, operation: Operation, r: Value) -> Value | None:
         axes = max_axes(r.operands[1], r.operands[0])
         if axes is not None:
             value.normalised_axes = axes
-            value.risky = NONE
+            value.risky, value.underflows = NONE, True
     return value
 
 
@@ -54,6 +54,7 @@ def exp_of_log(graph: Graph, r: Value) -> Value:
             axes = max_axes(r.operands[1], r.operands[0])
             value.normalised_axes = axes
             value.risky = EXPONENTIAL if axes is None else NONE
+            value.underflows = axes is not None
     return value
 
 
@@ -76,7 +77,7 @@ def _log_of_constant(graph: Graph, v: Value) -> Value:
 
 def log_value(graph: Graph, operation: Operation, v: Value) -> Value:
     antilog = guard(graph, v)
-    if v.risky:
+    if v.risky or v.underflows and v.softmax is None:
         graph.note("kept", "the logarithm of a value that may leave the range of a float")
         plain = log_of_number(v)
     else:

@@ -97,6 +97,7 @@ def _copy_facts(value: Value, v: Value) -> None:
     value.constant = v.constant
     value.risky, value.nonnegative = v.risky, v.nonnegative
     value.nonpositive, value.nonzero = v.nonpositive, v.nonzero
+    value.underflows = v.underflows
     value.positive, value.harmless = v.positive, v.harmless
 
 
@@ -242,12 +243,13 @@ def structural(
         dtype=operands[0].dtype,
         plain=Form(of_plain, (*index_needs, *((v, PLAIN) for v in operands))),
         number=Form(of_numbers, (*index_needs, *((v, NUMBER) for v in operands)))
-        if any(v.risky for v in operands)
+        if any(v.risky or v.underflows for v in operands)
         else None,
     )
     if not new:
         return value
     value.risky = max(v.risky for v in operands)
+    value.underflows = any(v.underflows for v in operands)
     value.nonnegative = all(v.nonnegative for v in operands)
     value.positive = all(v.positive for v in operands)
     if any(v.is_log for v in operands):

@@ -44,6 +44,8 @@ def _sum(graph: Graph, operation: Operation, v: Value) -> Value | None:
         if shift:
             value.factors = (*shift, (_sum_node(graph, rest, axes, operation.shape), 1.0))
         value.risky = v.risky
+        # of exp(a - max(a)) one term is 1
+        value.underflows = v.underflows and set(v.normalised_axes or ()) != set(axes)
         value.nonnegative = v.nonnegative
         value.positive = _contains_one(v, axes)
     return value
@@ -52,6 +54,8 @@ def _sum(graph: Graph, operation: Operation, v: Value) -> Value | None:
 def _contains_one(v: Value, axes: Sequence[int]) -> bool:
     """Whether v is exp(a - max(a)) along the axes, for a max that was not replaced where -inf."""
     if v.normalised_axes is None or set(v.normalised_axes) != set(axes):
+        return False
+    if v.operation not in ("exp", "exp_of_log"):
         return False
     r = v.operands[0]
     return r.operation == "sub" and not peeled(r.operands[1])[1] and not v.is_complex
@@ -82,7 +86,7 @@ def _number_of_sum(
         factors, _ = merge(shift, total.factors)
         whole = product(graph, factors, shape, v.dtype)
         return numerically(lambda x: x, whole)
-    if not v.risky:
+    if not (v.risky or v.underflows):
         return None
     return numerically(lambda x: num.sum(x, axes), v)
 
@@ -287,7 +291,7 @@ def _dot(graph: Graph, operation: Operation, x: Value, y: Value) -> Value | None
     numbers = operation.params["dimension_numbers"]
     if x.is_log != y.is_log:
         return _weighted_sum_of_logs(graph, operation, x, y, numbers)
-    if x.is_log or not (x.risky or y.risky):
+    if x.is_log or not (x.risky or y.risky or x.underflows or y.underflows):
         return None
     (contract_x, contract_y), (batch_x, batch_y) = numbers
     free_x = [d for d in range(x.ndim) if d not in (*contract_x, *batch_x)]
@@ -319,6 +323,7 @@ def _dot(graph: Graph, operation: Operation, x: Value, y: Value) -> Value | None
     if new:
         value.factors = factors
         value.risky = max(x.risky, y.risky)
+        value.underflows = x.underflows or y.underflows
         value.nonnegative = x.nonnegative and y.nonnegative
     return value
 

@@ -66,6 +66,7 @@ class Value:
         "constant",
         "_factors",
         "risky",
+        "underflows",
         "nonnegative",
         "nonpositive",
         "nonzero",
@@ -95,6 +96,9 @@ class Value:
         self._factors: tuple[tuple[Value, float], ...] | None = None
         #: How the plain form may leave the range of a float: NONE, PRODUCT or EXPONENTIAL.
         self.risky: int = NONE
+        #: Its plain form may be 0 where the number is not, as a softmax may; nothing but a logarithm
+        #: reads the number then.
+        self.underflows = False
         #: Real and not below zero (or nan).
         self.nonnegative = False
         #: Real and not above zero (or nan).

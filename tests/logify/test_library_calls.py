@@ -41,6 +41,8 @@ def calls_in(jaxpr: Any) -> set[str]:
         ("logaddexp", lambda x: jax.vmap(jnp.logaddexp, in_axes=(None, 0))(1.0, x)),
         ("xlogy", lambda x: jax.scipy.special.xlogy(x, x)),
         ("xlog1py", lambda x: jax.scipy.special.xlog1py(x, x)),
+        ("hypot", lambda x: jnp.hypot(x, x)),
+        ("signbit", jnp.signbit),
     ],
 )
 def test_name(name: str, fn: Any) -> None:
