@@ -241,6 +241,7 @@ def _product(graph: Graph, operation: Operation, *operands: Value) -> Value | No
             value.forms["plain"] = plain
         value.factors = factors
         value.risky, value.underflows = risky, underflows
+        value.nonzero = x.nonzero and y.nonzero
         for v, other in ((x, y), (y, x)):
             if other.nonzero:
                 value.normalised_axes = v.normalised_axes
@@ -319,8 +320,10 @@ def _multiple_of_log(
         factors = tuple((array_power(graph, base, e, c), 1.0) for base, e in a.factors)
         factors, _ = merge(factors)
         antilog = product(graph, factors, operation.shape, operation.dtype)
-        graph.changed = True
-        plain = masked_product(graph, operation, log, c)
+        plain = operation.plain(operands)
+        if not c.nonzero:
+            graph.changed = True
+            plain = masked_product(graph, operation, log, c)
     return logarithm(graph, antilog, plain, ("mul", (log, c), None), harmless=log.harmless,
                      shape=operation.shape)  # fmt: skip
 
@@ -383,6 +386,7 @@ def _negative(graph: Graph, operation: Operation, x: Value) -> Value | None:
     if new:
         value.risky = x.risky
         value.nonnegative, value.nonpositive = x.nonpositive, x.nonnegative
+        value.nonzero = x.nonzero
         if x.constant is not None:
             value.constant = -x.constant
         if x.is_product:

@@ -250,6 +250,7 @@ def structural(
         return value
     value.risky = max(v.risky for v in operands)
     value.underflows = any(v.underflows for v in operands)
+    value.nonzero = all(v.nonzero for v in operands)
     value.nonnegative = all(v.nonnegative for v in operands)
     value.positive = all(v.positive for v in operands)
     if any(v.is_log for v in operands):

@@ -325,6 +325,7 @@ class Graph:
 
 def _facts_of_constant(value: Value) -> None:
     constant = value.constant
+    value.nonzero = value.is_float and bool(constant != 0)
     if value.is_float and not value.is_complex:
         value.nonnegative = bool(constant >= 0)
         value.nonpositive = bool(constant <= 0)

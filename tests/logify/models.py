@@ -188,7 +188,9 @@ def _slater(name: str, **options: Any) -> Any:
 
 def _deep_set() -> Any:
     nk = _netket()
-    hilbert = nk.hilbert.Particle(N=3, geometry=nk.experimental.geometry.Cell(d=1, L=(2.0,)))
+    hilbert = nk.experimental.hilbert.Particle(
+        N=3, geometry=nk.experimental.geometry.Cell(d=1, L=(2.0,))
+    )
     module = nk.models.DeepSetRelDistance(
         hilbert=hilbert, layers_phi=2, layers_rho=2, features_phi=(4, 4), features_rho=(4, 1),
         cusp_exponent=5,

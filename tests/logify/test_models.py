@@ -25,12 +25,17 @@ def _double_precision() -> Any:
         yield
 
 
+#: What arranges elements, which a program may do in another order.
+ARRANGING = ("broadcast_in_dim", "reshape", "squeeze", "transpose", "stop_gradient", "copy",
+             "convert_element_type")  # fmt: skip
+
+
 def size(jaxpr: Any) -> int:
-    """The number of operations, also in what the program calls."""
+    """The number of operations that compute, also in what the program calls."""
     total = 0
     for equation in opened(jaxpr)[0].eqns:
         inner = programs_in(equation.params)
-        total += sum(map(size, inner)) if inner else 1
+        total += sum(map(size, inner)) if inner else equation.primitive.name not in ARRANGING
     return total
 
 
