@@ -126,6 +126,9 @@ def _joined(graph: Graph, operation: Operation, *operands: Value) -> Value | Non
 def _select(graph: Graph, operation: Operation, which: Value, *cases: Value) -> Value | None:
     if not all(map(_interesting, cases)):
         return None
+    only = _only_choice(which)
+    if only is not None and cases[only].shape == operation.shape:
+        return cases[only]
     if len(cases) == 2:
         masked = _log_where_nonzero(graph, operation, which, *cases)
         if masked is not None:
@@ -141,6 +144,15 @@ def _select(graph: Graph, operation: Operation, which: Value, *cases: Value) -> 
             parts = [c if s is None else s for c, s in zip(cases, shielded, strict=True)]
             value.forms[PLAIN] = operation.plain((which, *parts))
     return value
+
+
+def _only_choice(which: Value) -> int | None:
+    """The case that a small constant selects everywhere."""
+    array = which.results.get(PLAIN)
+    if which.operation != "leaf" or not which.is_constant or array is None:
+        return None
+    chosen = set(np.asarray(array).astype(int).ravel().tolist())
+    return chosen.pop() if len(chosen) == 1 else None
 
 
 def _log_where_nonzero(

@@ -70,6 +70,7 @@ class Value:
         "nonnegative",
         "nonpositive",
         "nonzero",
+        "is_constant",
         "positive",
         "harmless",
         "normalised_axes",
@@ -103,6 +104,8 @@ class Value:
         self.nonnegative = False
         #: Real and not above zero (or nan).
         self.nonpositive = False
+        #: A small constant, whose content is known.
+        self.is_constant = False
         #: A constant without a zero in it.
         self.nonzero = False
         #: Its logarithm is harmless: an exponential, or a sum that contains exp(0).
@@ -257,6 +260,7 @@ class Graph:
                 _facts_of_constant(value)
         if key is not None:
             value.nonnegative, value.nonzero = nonnegative, nonzero
+            value.is_constant = True
             self._memo[key] = value
         return value
 
