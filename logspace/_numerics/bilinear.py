@@ -21,7 +21,7 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from .scaled import constant_like, is_complex, scalar
+from .scaled import constant_like, is_complex, magnitude, scalar
 
 
 def _linear_product_impl(a: jax.Array, b: jax.Array) -> jax.Array:
@@ -107,7 +107,10 @@ def _quotient_jvp(primals: Any, tangents: Any) -> Any:
     out = quotient_p.bind(a, b)
     change = None if type(da) is ad.Zero else da
     if type(db) is not ad.Zero:
-        less = lax.neg(linear_product(out, db))
+        # behind a pole the derivative of b is infinite where a / b is 0: not known, rather than 0
+        infinite = lax.eq(magnitude(b), scalar(magnitude(b), np.inf))
+        times = lax.select(infinite, lax.mul(out, db), linear_product(out, db))
+        less = lax.neg(times)
         change = less if change is None else lax.add(change, less)
     if change is None:
         return out, ad.Zero(jax.typeof(out).to_tangent_aval())
