@@ -53,6 +53,11 @@ def main() -> None:
             "metric": np.asarray(tensor.to_dense()).tolist(),
             "step": ravel_pytree(step)[0].tolist(),
         }
+    if jax.device_count() == 1:
+        # NetKet's samplers in NumPy run on one device only, and stop on a chain that is at a node.
+        sampler = nk.sampler.MetropolisLocalNumpy(SPACE, n_chains=16)
+        state = lnk.MCState(sampler, Difference(), n_samples=256, seed=0, sampler_seed=1)
+        out["nodes in numpy samples"] = int((state.amplitude(state.samples) == 0).sum())
     print(json.dumps(out))
 
 

@@ -26,6 +26,7 @@ def run(devices: int) -> dict[str, Any]:
 @pytest.mark.full
 def test_one_device_and_eight() -> None:
     one, eight = run(1), run(8)
+    assert one.pop("nodes in numpy samples") == 0
     assert (one.pop("devices"), eight.pop("devices")) == (1, 8)
     reference = one["chunk None"]
     for result in (one["chunk 4"], eight["chunk None"], eight["chunk 4"]):

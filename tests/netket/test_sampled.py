@@ -162,15 +162,23 @@ def test_values_through_the_operator(what: str) -> None:
 
 @pytest.mark.full
 def test_infidelity_against_a_target_that_is_sampled() -> None:
-    state = sampled(8, node_coverage=0.3)
+    state = sampled(8, 2**13, node_coverage=0.3)
     target = nk.vqs.MCState(
-        nk.sampler.ExactSampler(SPACE), Positive(), n_samples=2**16, seed=0, sampler_seed=50
+        nk.sampler.ExactSampler(SPACE), Positive(), n_samples=2**13, seed=0, sampler_seed=50
     )
     phi = np.exp(np.asarray(target.log_value(jnp.asarray(STATES)))).real
     h = dense.projector(phi)
-    stats, gradient = state.expect_and_grad(nk.observable.InfidelityOperator(target))
-    assert abs(float(stats.mean) - 1 - dense.energy(PSI, h)) < 4 * float(stats.error_of_mean)
-    np.testing.assert_allclose(flat(gradient), 2 * dense.forces(PSI, JACOBIAN, h), atol=0.02)
+    scores, gradients = [], []
+    for _ in range(16):
+        state.reset()
+        target.reset()
+        stats, gradient = state.expect_and_grad(nk.observable.InfidelityOperator(target))
+        scores.append((float(stats.mean) - 1 - dense.energy(PSI, h)) / float(stats.error_of_mean))
+        gradients.append(flat(gradient))
+    assert abs(np.mean(scores)) < 4 / 4 and abs(np.var(scores, ddof=1) - 1) < 4 * np.sqrt(2 / 15)
+    error = np.std(gradients, 0, ddof=1) / 4
+    deviation = np.mean(gradients, 0) - 2 * dense.forces(PSI, JACOBIAN, h)
+    assert (np.abs(deviation) < 4 * error).all()
 
 
 #: psi = exp(a zz) with exactly two spins down, else 0: larger regions of zeros than one move.
@@ -195,14 +203,12 @@ def two_down(variables: Any, sigma: jax.Array) -> ls.LogArray:
         pytest.param("local", marks=pytest.mark.full),
         pytest.param("exchange", marks=pytest.mark.full),
         pytest.param("tempering", marks=pytest.mark.full),
-        pytest.param("numpy", marks=pytest.mark.full),
         pytest.param("resetting", marks=pytest.mark.full),
     ],
 )
 def test_samplers_that_start_on_nodes(name: str) -> None:
     sampler = {
         "local": lambda: nk.sampler.MetropolisLocal(RING_SPACE, n_chains=64),
-        "numpy": lambda: nk.sampler.MetropolisLocalNumpy(RING_SPACE, n_chains=16),
         "exact": lambda: nk.sampler.ExactSampler(RING_SPACE),
         "exchange": lambda: nk.sampler.MetropolisExchange(
             RING_SPACE, graph=nk.graph.Chain(RING), n_chains=64
@@ -224,7 +230,7 @@ def test_samplers_that_start_on_nodes(name: str) -> None:
         **({} if name == "exact" else {"n_discard_per_chain": 50}),
     )
     assert not (state.amplitude(state.samples) == 0).any()
-    if name in ("local", "tempering", "numpy"):
+    if name in ("local", "tempering"):
         return  # two spins down and single flips: the chains stay where they are, as they must
     states = np.asarray(RING_SPACE.all_states())
     inside = (states < 0).sum(-1) == 2

@@ -41,11 +41,11 @@ class NnxDifference(nnx.Module):
 
 
 def _init(key: jax.Array, shape: Any) -> Any:
-    return shape, jnp.ones(2)
+    return shape, {"theta": jnp.ones(2)}
 
 
-def _apply(theta: jax.Array, sigma: jax.Array) -> ls.LogArray:
-    return EquinoxDifference(theta)(sigma)
+def _apply(parameters: Any, sigma: jax.Array) -> ls.LogArray:
+    return EquinoxDifference(parameters["theta"])(sigma)
 
 
 @pytest.mark.parametrize(
