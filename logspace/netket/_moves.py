@@ -78,7 +78,7 @@ def default_moves(hilbert: Any, sampler: Any) -> Moves | None:
         if hilbert.n_fermions is None:
             return SingleSite((0.0, 1.0))
         # Pairs of one spin where the number of each spin is fixed.
-        fixed = None not in (hilbert.n_fermions_per_spin or (None,))
+        fixed = all(count is not None for count in hilbert.n_fermions_per_spin or (None,))
         size = hilbert.n_orbitals if fixed else hilbert.size
         return Exchange(
             tuple(
