@@ -10,6 +10,9 @@ _FLAGS = os.environ.get("XLA_FLAGS", "")
 if "host_platform_device_count" not in _FLAGS:
     os.environ["XLA_FLAGS"] = f"{_FLAGS} --xla_force_host_platform_device_count=2".strip()
 
+# NetKet, imported by any test, would otherwise set a mesh of these devices for all of them.
+os.environ.setdefault("NETKET_SHARDING", "0")
+
 import hypothesis  # noqa: E402
 import jax  # noqa: E402
 import mpmath  # noqa: E402

@@ -109,7 +109,7 @@ def test_operators_without_x64() -> None:
         _check(("float32", "complex64", "weak"), _operands(names), OPERATORS)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", [pytest.param("float32", marks=pytest.mark.full), "float64"])
 def test_strict_promotion(dtype: str) -> None:
     with jax.numpy_dtype_promotion("strict"):
         _check((dtype,), _operands(("int32", "float32")), OPERATORS)

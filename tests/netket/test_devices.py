@@ -12,7 +12,10 @@ import pytest
 
 
 def run(devices: int) -> dict[str, Any]:
-    environment = os.environ | {"XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}"}
+    environment = os.environ | {
+        "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
+        "NETKET_SHARDING": "1",
+    }
     done = subprocess.run(
         [sys.executable, "-m", "tests.netket.program_devices"],
         env=environment,

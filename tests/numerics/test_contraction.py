@@ -264,4 +264,4 @@ def test_zeros_of_a_larger_scale_that_meet_zeros():
     )
     expected = ds[:, others] @ t[others] + s[:, others] @ dt[others]
     np.testing.assert_allclose(tangent * scale, expected, rtol=tolerance, atol=tolerance)
-    np.testing.assert_allclose(to_s * scale, value @ t.T, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(to_s, (value / scale) @ t.T, rtol=tolerance, atol=tolerance)

@@ -16,6 +16,7 @@ import logspace as ls
 from logspace import _compat as compat
 from logspace._rules.catalogue import CATALOGUE
 from logspace._rules.registering import RULES
+from logspace._value import LogSpaceValue
 
 ONE, TWO = jnp.ones(2), 2 * jnp.ones(2)
 
@@ -125,7 +126,8 @@ def _rules():
 
 
 def _names_our_type(annotation) -> bool:
-    return all(t in (ls.LogArray, ls.Log) for t in get_args(annotation) or (annotation,))
+    types = get_args(annotation) or (annotation,)
+    return all(isinstance(t, type) and issubclass(t, LogSpaceValue) for t in types)
 
 
 def test_every_signature_requires_one_of_our_types():

@@ -139,7 +139,7 @@ def test_zeros(case, dtype):
 
 
 @pytest.mark.parametrize(
-    "case, dtype", parameters(CASES, lambda c: len(c.at_zero) > 0, real=3, complex=6)
+    "case, dtype", parameters(CASES, lambda c: len(c.at_zero) > 0, real=4, complex=8)
 )
 def test_known_points(case, dtype):
     """Points at singularities: value, gradient and second derivatives in closed form."""

@@ -43,6 +43,7 @@ POLARISED = vmc.ProductState(4).initial_parameters()["factors"].ravel()
 BEST = min(-4 * (np.cos(t) ** 2 + 2.0 * np.sin(t)) for t in np.linspace(0, np.pi / 2, 2001))
 
 
+@pytest.mark.full
 def test_a_polarised_state_is_left() -> None:
     """All spins up in a strong transverse field: 15 of 16 configurations are nodes."""
     *_, last = vmc.descend(
