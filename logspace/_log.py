@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 
@@ -20,10 +21,14 @@ class Log(ArrayMethods, LogSpaceValue):
     of a product, and log-sum-exps follow from these. Adding a plain array multiplies the number by
     its exponential. Everything else reads the plain value.
 
-    As for `jnp.log`, the logarithm of a negative real number is nan, and so is its exponential.
+    As for `jnp.log`, the logarithm of a negative real number is nan, and so is its exponential. Sums
+    and multiples of complex logarithms are kept modulo 2 pi i; a further multiple, other than by an
+    integer, would make that visible and raises.
     """
 
     number: LogArray
+    #: Whether a complex logarithm is the principal one, not only up to a multiple of 2 pi i.
+    principal: bool = eqx.field(static=True)
 
     # named here for type checkers, which give a dataclass an `==` of its own
     __eq__ = ArrayMethods.__eq__
@@ -31,6 +36,7 @@ class Log(ArrayMethods, LogSpaceValue):
     def __init__(self, number: LogArray) -> None:
         """`number`: a LogArray of any shape."""
         object.__setattr__(self, "number", _nan_where_negative(number))
+        object.__setattr__(self, "principal", True)
 
     def aval(self) -> Any:
         return self.number.aval()
@@ -68,8 +74,10 @@ def _nan_where_negative(x: LogArray) -> LogArray:
     return wrap(Scaled(jax.lax.select(negative, nan, s), jax.lax.select(negative, zero, e)))
 
 
-def log_of(number: LogArray) -> Log:
+def log_of(number: LogArray, principal: bool = True) -> Log:
     """A Log of a number that is known not to be negative, or that stands for one."""
+    is_real = not jnp.issubdtype(number.dtype, jnp.complexfloating)
     out = object.__new__(Log)
     object.__setattr__(out, "number", number)
+    object.__setattr__(out, "principal", principal or is_real)
     return out

@@ -299,8 +299,10 @@ def _multiple_of_log(
     if c.constant is not None and np.imag(c.constant) == 0 and np.isfinite(c.constant):
         power = float(np.real(c.constant))
         if a.is_complex and not power.is_integer():
-            factors = raised(a.factors, power) if _splits(a) else ((a, power),)
-            regular = False
+            exact = _principal_factors(log)
+            if exact is None:
+                return None
+            factors, regular = raised(exact, power), False
         else:
             factors, regular = power_factors(graph, a, power)
         factors, gain = merge(factors)
@@ -317,7 +319,10 @@ def _multiple_of_log(
     elif log.harmless and away_from_zero(a):
         return None
     else:
-        factors = tuple((array_power(graph, base, e, c), 1.0) for base, e in a.factors)
+        exact = _principal_factors(log) if a.is_complex else a.factors
+        if exact is None:
+            return None
+        factors = tuple((array_power(graph, base, e, c), 1.0) for base, e in exact)
         factors, _ = merge(factors)
         antilog = product(graph, factors, operation.shape, operation.dtype)
         plain = operation.plain(operands)
@@ -328,9 +333,28 @@ def _multiple_of_log(
                      shape=operation.shape)  # fmt: skip
 
 
-def _splits(a: Value) -> bool:
-    """Whether fractional powers distribute over the factors: at most one is not positive."""
-    return sum(not (b.is_exponential or b.nonnegative) for b, _ in a.factors) <= 1
+def _principal_factors(log: Value) -> tuple[tuple[Value, float], ...] | None:
+    """Bases and coefficients of which a complex logarithm is the sum c * Log(base), principal values.
+
+    Not only up to 2 pi i, which a fractional multiple would make visible. None where it is not known.
+    """
+    if not log.is_log:
+        return None
+    if log.operation == "log":
+        # Log(base**e) is e * Log(base) for positive bases, and up to |e| = 1
+        assert log.antilog is not None
+        factors = log.antilog.factors
+        others = [e for b, e in factors if not (b.is_exponential or b.nonnegative)]
+        return factors if len(others) <= 1 and all(abs(e) <= 1 for e in others) else None
+    if log.operation in ("add", "sub"):
+        x, y = map(_principal_factors, log.operands)
+        if x is None or y is None:
+            return None
+        return (*x, *raised(y, 1.0 if log.operation == "add" else -1.0))
+    if log.operation == "mul" and log.operands[1].constant is not None:
+        inner = _principal_factors(log.operands[0])
+        return None if inner is None else raised(inner, float(np.real(log.operands[1].constant)))
+    return None
 
 
 @rule("div")

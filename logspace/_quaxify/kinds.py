@@ -73,7 +73,11 @@ def convert(x: Any, kind: Any) -> Any:
     if kind in (PLAIN, READ):
         return x.materialise() if isinstance(x, (Log, LogArray)) else x
     if kind == LOG:
-        return x if isinstance(x, Log) else log_of(wrap(num.from_log(as_supported(jnp.asarray(x)))))
+        number = (
+            x.number if isinstance(x, Log) else wrap(num.from_log(as_supported(jnp.asarray(x))))
+        )
+        # one structure for all rounds of a loop: of complex logarithms only what all of them know
+        return log_of(number, principal=False)
     if kind == LOG_ARRAY:
         if isinstance(x, LogArray):
             return x

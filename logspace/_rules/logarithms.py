@@ -14,6 +14,7 @@ from jax.extend.core import Primitive
 from jax.typing import ArrayLike
 
 from .. import _numerics as num
+from .._errors import MaterialiseError
 from .._log import Log, log_of
 from .._log_array import LogArray, unwrap, wrap
 from .._numerics import Scaled
@@ -25,8 +26,13 @@ def _number(x: Any) -> Scaled:
     return unwrap(x.number) if isinstance(x, Log) else num.from_log(jnp.asarray(x))
 
 
-def _log(x: Scaled) -> Log:
-    return log_of(wrap(x))
+def _log(x: Scaled, principal: bool) -> Log:
+    return log_of(wrap(x), principal)
+
+
+def _principal(*operands: Any) -> bool:
+    """Whether all Logs among the operands are principal; a plain array is what it is."""
+    return all(x.principal if isinstance(x, Log) else not jnp.iscomplexobj(x) for x in operands)
 
 
 _PAIRS = ((Log, Log), (Log, ArrayLike), (ArrayLike, Log))
@@ -36,7 +42,7 @@ def _of_pair(primitive: Primitive, operation: Any) -> None:
     for types in _PAIRS:
 
         def rule(x: Any, y: Any, **params: Any) -> Any:
-            return _log(operation(*broadcast(_number(x), _number(y))))
+            return _log(operation(*broadcast(_number(x), _number(y))), principal=False)
 
         rule.__name__ = primitive.name
         quax.register(primitive)(annotate(rule, *types))
@@ -49,15 +55,24 @@ _of_pair(lax.sub_p, num.divide)
 def _multiple(log: Log, factor: Any) -> Log:
     x = _number(log)
     static = None if isinstance(factor, Tracer) or jnp.ndim(factor) else complex(factor)
-    if static is not None and static.imag == 0 and static.real.is_integer():
+    whole = static is not None and static.imag == 0 and static.real.is_integer()
+    if static is not None and whole:
         if abs(static.real) <= 64:
             shape = jnp.broadcast_shapes(log.shape, jnp.shape(factor))
             power = num.integer_power(x, int(static.real))
-            return _log(Scaled(*(jnp.broadcast_to(part, shape) for part in power)))
+            one = abs(static.real) <= 1 and log.principal
+            return _log(Scaled(*(jnp.broadcast_to(part, shape) for part in power)), one)
+    if not log.principal and not whole:
+        raise MaterialiseError(
+            "A sum, difference or multiple of complex logarithms is kept modulo 2 pi i, and its "
+            f"multiple by {factor} is not known. Multiply each logarithm first, or read the plain "
+            "logarithms of the numbers, `x.log()`."
+        )
+    within = static is not None and static.imag == 0 and abs(static.real) <= 1
     p = jnp.asarray(factor, x.significand.dtype)
     shape = jnp.broadcast_shapes(log.shape, p.shape)
     x = Scaled(*(jnp.broadcast_to(part, shape) for part in x))
-    return _log(num.power(x, jnp.broadcast_to(p, shape)))
+    return _log(num.power(x, jnp.broadcast_to(p, shape)), within)
 
 
 @quax.register(lax.mul_p)
@@ -77,7 +92,7 @@ def divide_log(x: Log, y: ArrayLike) -> Log:
 
 @quax.register(lax.neg_p)
 def negative_log(x: Log) -> Log:
-    return _log(num.reciprocal(_number(x)))
+    return _log(num.reciprocal(_number(x)), x.principal)
 
 
 @quax.register(lax.exp_p)
@@ -88,23 +103,23 @@ def exp_of_log(x: Log, **accuracy: Any) -> LogArray:
 
 @quax.register(lax.reduce_sum_p)
 def sum_of_logs(x: Log, *, axes: Any, **sharding: Any) -> Log:
-    return _log(num.prod(_number(x), axes))
+    return _log(num.prod(_number(x), axes), principal=False)
 
 
 @quax.register(lax.cumsum_p)
 def cumulative_sum_of_logs(x: Log, *, axis: int, reverse: bool) -> Log:
-    return _log(num.cumprod(_number(x), axis, reverse))
+    return _log(num.cumprod(_number(x), axis, reverse), principal=False)
 
 
 @quax.register(lax.cumlogsumexp_p)
 def cumulative_log_sum_exp(x: Log, *, axis: int, reverse: bool) -> Log:
-    return _log(num.cumsum(_number(x), axis, reverse))
+    return _log(num.cumsum(_number(x), axis, reverse), principal=True)
 
 
 @quax.register(lax.convert_element_type_p)
 def convert_log(x: Log, *, new_dtype: Any, **params: Any) -> Any:
     if jnp.issubdtype(new_dtype, jnp.inexact) and jnp.dtype(new_dtype).itemsize >= 4:
-        return _log(num.convert(_number(x), new_dtype))
+        return _log(num.convert(_number(x), new_dtype), x.principal)
     return lax.convert_element_type_p.bind(x.materialise(), new_dtype=new_dtype, **params)
 
 
@@ -129,7 +144,9 @@ UNARY_MOVEMENTS = (
 def _move_one(primitive: Primitive) -> None:
     def rule(x: Log, *others: Any, **params: Any) -> Any:
         out = each_leaf(lambda leaf: primitive.bind(leaf, *others, **params), _number(x))
-        return [_log(part) for part in out] if isinstance(out, list) else _log(out)
+        if isinstance(out, list):
+            return [_log(part, x.principal) for part in out]
+        return _log(out, x.principal)
 
     rule.__name__ = f"{primitive.name}_of_log"
     quax.register(primitive)(annotate(rule, Log, rest=ArrayLike))
@@ -141,7 +158,8 @@ def _move_many(primitive: Primitive, first: int) -> None:
     def body(*args: Any, **params: Any) -> Log:
         numbers = [_number(x) for x in args[first:]]
         return _log(
-            each_leaf(lambda *leaves: primitive.bind(*args[:first], *leaves, **params), *numbers)
+            each_leaf(lambda *leaves: primitive.bind(*args[:first], *leaves, **params), *numbers),
+            _principal(*args[first:]),
         )
 
     for position in range(first, LEADING):
@@ -167,4 +185,4 @@ def gather_logs(x: Log, indices: ArrayLike, **params: Any) -> Log:
 
     fill = params.pop("fill_value", None)
     fill = fill if fill is None else float(jnp.exp(fill))
-    return _log(gather(_number(x), indices, fill_value=fill, **params))  # type: ignore[arg-type]
+    return _log(gather(_number(x), indices, fill_value=fill, **params), x.principal)  # type: ignore[arg-type]
