@@ -91,7 +91,7 @@ class VMC_SR(_PsiDomain, nk.driver.VMC_SR):
     ) -> None:
         self._check(variational_state, on_the_fly, "VMC_SR")
         super().__init__(
-            hamiltonian,
+            hamiltonian,  # type: ignore[call-arg]
             optimizer,
             variational_state=variational_state,
             mode=self._choose_mode(variational_state, mode),
@@ -124,7 +124,7 @@ class Infidelity_SR(_PsiDomain, nk.driver.Infidelity_SR):
     ) -> None:
         self._check(variational_state, on_the_fly, "Infidelity_SR")
         super().__init__(
-            target_state,
+            target_state,  # type: ignore[call-arg]
             optimizer,
             variational_state=variational_state,
             mode=self._choose_mode(variational_state, mode),

@@ -29,7 +29,7 @@ def arguments_of(operator: Any, sigma: jax.Array) -> tuple[Any, Any]:
     if isinstance(operator, DiscreteJaxOperator):
         return "jax", operator
     if isinstance(operator, DiscreteOperator):
-        return "rows", operator.get_conn_padded(sigma)
+        return "rows", operator.get_conn_padded(sigma)  # type: ignore[arg-type]
     if isinstance(operator, nk.operator.KineticEnergy):
         return "kinetic", jnp.broadcast_to(jnp.asarray(operator.mass), sigma.shape[-1:])
     if isinstance(operator, nk.operator.PotentialEnergy):

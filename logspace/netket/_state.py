@@ -119,7 +119,7 @@ class FullSumState(_LogArrayState, nk.vqs.FullSumState):
         self._framework, self._amplitude, variables = _wrapped(
             model, apply_fun, init_fun, variables
         )
-        super().__init__(hilbert, self._amplitude, variables=variables, **kwargs)
+        super().__init__(hilbert, self._amplitude, variables=variables, **kwargs)  # type: ignore[call-arg]
         self._apply_fun = ForwardOnly(self._amplitude)
 
     def _replace_model(self, model: Any = None, *, apply_fun: Any = None, variables: Any = None):
@@ -207,7 +207,7 @@ class MCState(_LogArrayState, nk.vqs.MCState):
         self._framework, self._amplitude, variables = _wrapped(
             model, apply_fun, init_fun, variables
         )
-        super().__init__(sampler, self._amplitude, variables=variables, **kwargs)
+        super().__init__(sampler, self._amplitude, variables=variables, **kwargs)  # type: ignore[call-arg]
         self._apply_fun = ForwardOnly(self._amplitude)
 
     # -- hooks of NetKet's state -------------------------------------------------------------
