@@ -12,6 +12,7 @@ except ImportError as error:  # pragma: no cover - tested in a process of its ow
     ) from error
 
 from . import _expect as _expect
+from . import models as models
 from ._drivers import VMC_SR as VMC_SR
 from ._drivers import Infidelity_SR as Infidelity_SR
 from ._moves import Exchange as Exchange
