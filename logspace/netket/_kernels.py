@@ -44,7 +44,12 @@ class Rows(NamedTuple):
 
 def amplitudes(model: Amplitude, variables: Any, sigma: jax.Array, chunk: int | None) -> Any:
     """psi at configurations (samples, sites), in chunks."""
-    return nkjax.apply_chunked(model.psi, in_axes=(None, 0), chunk_size=chunk)(variables, sigma)
+    # A batch that the devices do not divide evenly, such as a single configuration, stays whole.
+    sharded = nk.config.netket_sharding and sigma.shape[0] % jax.device_count() == 0
+    evaluate = nkjax.apply_chunked(
+        model.psi, in_axes=(None, 0), chunk_size=chunk, axis_0_is_sharded=sharded
+    )
+    return evaluate(variables, sigma)
 
 
 def augment(sigma: jax.Array, scale: ls.LogArray) -> jax.Array:
