@@ -93,10 +93,21 @@ def _has_grown(a: jax.Array, lu: jax.Array) -> jax.Array:
     largest = largest_of(a)
     grown = ~(largest_of(jnp.triu(lu)) <= largest * np.array(2.0**10, f.real))
     bound = 2.0 ** (f.bias * 0.75)
-    return (grown | (largest > bound) | (largest < 1 / bound)) & (largest > 0)
+    # of infinite entries nothing better is known, and LAPACK's singular values do not return
+    return (grown | (largest > bound) | (largest < 1 / bound)) & (largest > 0) & (largest < np.inf)
+
+
+def _finite(a: jax.Array) -> jax.Array:
+    """Matrices with an infinite or nan entry as 0."""
+    return jnp.where(_wide(largest_of(a) < np.inf), a, jnp.zeros_like(a))
+
+
+def _wide(x: jax.Array) -> jax.Array:
+    return x[..., None, None]
 
 
 def _value_by_svd(a: jax.Array) -> Value:
+    a = _finite(a)
     unit, k = unit_of(largest_of(a))
     u, s, vh = jnp.linalg.svd(a * unit[..., None, None].astype(a.dtype), full_matrices=False)
     value = product_of(s.astype(a.dtype), _phase_of(u @ vh))
@@ -112,7 +123,8 @@ def frame_of(a: jax.Array, factors: Factors, exponent: jax.Array, q: int) -> Fra
     size = largest_of(frame.xt)
     # what the error of a cofactor may lose to hidden ranks, before the decomposition that hides none
     bound = 2.0**13 if num.format_of(a.dtype).mantissa_bits > 30 else 2.0**8
-    return _frame_repair(q)(~(size <= bound), frame, (a, exponent))
+    hidden = ~(size <= bound) & (largest_of(a) < np.inf)
+    return _frame_repair(q)(hidden, frame, (a, exponent))
 
 
 @lru_cache
@@ -163,6 +175,7 @@ def _frame_by_lu(factors: Factors, exponent: jax.Array, q: int) -> Frame:
 
 
 def _frame_by_svd(a: jax.Array, exponent: jax.Array, q: int) -> Frame:
+    a = _finite(a)
     n, dtype = a.shape[-1], a.dtype
     unit, k = unit_of(largest_of(a))
     u, s, vh = jnp.linalg.svd(a * unit[..., None, None].astype(dtype), full_matrices=False)

@@ -275,6 +275,8 @@ def test_kinds_of_input() -> None:
     sign, logabs = slogdet(np.zeros((3, 3)))
     assert (sign, logabs) == (0, -np.inf)
     assert np.isnan(float(det(np.full((3, 3), np.nan))))
+    # LAPACK's singular values do not return for these
+    assert np.isinf(float(det(np.diag([np.inf, 1.0, 1.0]))))
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (4, 3, 2)])
