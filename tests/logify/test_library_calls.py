@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 from logspace import from_linear, logify, quaxify
+from logspace._logify import library_calls
 from logspace._logify.interpreter import _INLINED
 from logspace._logify.jaxprs import called, opened, programs_in
-from logspace._logify.library_calls import recognised
 
 
 def calls_in(jaxpr: Any) -> set[str]:
     names = set()
     for e in opened(jaxpr)[0].eqns:
         if called(e.params) is not None:
-            found = recognised(e.params)
+            found = library_calls.recognised(e.params)
             names |= {found[0]} if found else set()
         for inner in programs_in(e.params):
             names |= calls_in(inner)
