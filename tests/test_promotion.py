@@ -75,17 +75,16 @@ def _check(dtypes: tuple[str, ...], others: dict[str, Any], operators: Any) -> N
             for function in operators:
                 for ours, theirs in (((x, other), (plain, y)), ((other, x), (y, plain))):
                     expected, got = _outcome(function, *theirs), _outcome(function, *ours)
-                    if dtype == "weak" and ("float16" in name or name == "2j"):
-                        continue  # CHANGELOG, "Known issues"
                     if expected != got and not _excused(expected, got):
                         wrong.append((dtype, name, function.__name__, expected, got))
     assert not wrong, "\n".join(map(str, wrong))
 
 
 def _excused(expected: Any, got: Any) -> bool:
-    """Short floats: a result that plain JAX gives in 16 bits is refused; comparisons are alike."""
+    """Where plain JAX gives a result in 16 bits, ours is float32, or refused (as by matmul, which
+    asks for the dtype of its result)."""
     short = isinstance(expected, tuple) and expected[1].itemsize == 2
-    if short and got is TypeError:
+    if short and (got is TypeError or isinstance(got, tuple) and got[1] == np.float32):
         return True
     # whether a boolean is weakly typed has no consequence
     both = isinstance(expected, tuple) and isinstance(got, tuple)

@@ -2,12 +2,14 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from .. import _numerics as num
 from .._errors import unsupported_dtype
+from .._log_array import DTYPES
 from .._numerics import Scaled
 from .registering import binary, unary
 
@@ -18,17 +20,18 @@ def convert_element_type(
 ) -> Any:
     """Within the four dtypes a number; integers and booleans are plain arrays."""
     new_dtype = np.dtype(new_dtype)
-    if new_dtype == x.significand.dtype:
-        # a change of weak type only
-        s = lax.convert_element_type_p.bind(
-            x.significand, new_dtype=new_dtype, weak_type=weak_type, sharding=sharding
-        )
-        return Scaled(s, x.exponent)
     if new_dtype == bool or jnp.issubdtype(new_dtype, jnp.integer):
         return num.to_integer(x, new_dtype)
-    if new_dtype.name not in ("float32", "float64", "complex64", "complex128"):
+    if new_dtype in (jnp.float16, jnp.bfloat16) and jax.typeof(x.significand).weak_type:
+        # what JAX asks for where a Python scalar's number meets short floats, which are promoted
+        new_dtype = np.dtype(np.float32)
+    if new_dtype.name not in DTYPES:
         unsupported_dtype(new_dtype)
-    return num.convert(x, new_dtype)
+    x = num.convert(x, new_dtype)
+    s = lax.convert_element_type_p.bind(
+        x.significand, new_dtype=new_dtype, weak_type=weak_type, sharding=sharding
+    )
+    return Scaled(s, x.exponent)
 
 
 @unary(lax.real_p)
