@@ -238,6 +238,15 @@ class ArrayMethods:
 
         return namespace
 
+    @property
+    def sharding(self) -> Any:
+        """How the elements lie on devices; that of the significand."""
+        return jax.tree.leaves(self)[0].sharding
+
+    def devices(self) -> set[Any]:
+        """The devices that hold the elements."""
+        return jax.tree.leaves(self)[0].devices()
+
     def block_until_ready(self) -> Any:
         return jax.block_until_ready(self)
 

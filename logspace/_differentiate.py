@@ -11,6 +11,7 @@ mode (`jvp`, `jacobian`) this holds for each element of y by itself. A reverse-m
 `vjp`) has one scale for the whole cotangent, and components further below the largest become 0.
 """
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,7 +30,12 @@ def _select_arguments(
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """The arguments to differentiate, and how to put others in their place."""
     single = isinstance(argnums, (int, np.integer))
-    numbers = [argnums] if single else list(argnums)  # type: ignore[list-item]
+    try:
+        numbers = list(map(operator.index, [argnums] if single else argnums))  # type: ignore
+    except TypeError:
+        raise TypeError(
+            f"argnums must be an integer or a sequence of integers, got {argnums!r}"
+        ) from None
     for n in numbers:
         if not -len(args) <= n < len(args):
             # the types are those of JAX

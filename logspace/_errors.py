@@ -84,6 +84,12 @@ def _stack() -> Iterator[tuple[CodeType, int]]:
         frame = frame.f_back
 
 
+def need_function(fn: Any, name: str) -> None:
+    """TypeError unless fn can be called."""
+    if not callable(fn):
+        raise TypeError(f"{name} needs a function; got {fn!r} of type {type(fn).__name__}.")
+
+
 def unsupported_dtype(dtype: Any) -> NoReturn:
     raise TypeError(
         "A LogArray is float32, float64, complex64 or complex128 (the last of each kind needs "

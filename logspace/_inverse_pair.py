@@ -12,6 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ._errors import need_function
+
 #: How the jitted functions of a pair are called: in a traced program they are known by their name.
 PREFIX = "inverse_pair:"
 
@@ -69,9 +71,13 @@ def inverse_pair(
             a function from an array to a boolean array; by default all real numbers.
 
     Raises:
-        ValueError: f_inverse(f(x)) is not x at some point of the domain; the message shows it. This
-            is a numerical check at a few hundred points, not a proof.
+        TypeError: f or f_inverse is not a function.
+        ValueError: the domain is neither an interval nor a function; or f_inverse(f(x)) is not x at
+            some point of the domain; the message shows it. This is a numerical check at a few hundred
+            points, not a proof.
     """
+    for function in (f, f_inverse):
+        need_function(function, "inverse_pair")
     points = _points(domain)
     _check(f, f_inverse, points)
     pair = Pair(f, f_inverse, domain, float(points[len(points) // 2]))
@@ -113,10 +119,14 @@ def _points(domain: Domain) -> np.ndarray:
                 "checked; the predicate that was given is false at all of them. Give an interval."
             )
         return chosen
-    low, high = domain
+    try:
+        low, high = map(float, domain)
+    except (TypeError, ValueError):
+        low = high = math.nan
     if not low < high:
         raise ValueError(
-            f"The domain must be an interval (low, high) with low < high, not {domain}."
+            "The domain of an inverse pair must be an interval (low, high) of two numbers, low < "
+            f"high, or a function from an array to a boolean array; got {domain!r}."
         )
     if math.isfinite(low) and math.isfinite(high):
         return low + (high - low) * np.linspace(0.0, 1.0, 201)

@@ -49,7 +49,8 @@ class Leaves:
     def exponents(self) -> list[jax.Array]:
         """The exponent of each leaf; of plain ones 0."""
         return [
-            x._exponent if isinstance(x, LogArray) else num.zero_exponent(x) for x in self.leaves
+            x._exponent if isinstance(x, LogArray) else num.constant_like(x, 0, np.int32)
+            for x in self.leaves
         ]
 
     def rebuild(self, values: Sequence[jax.Array]) -> Any:

@@ -251,6 +251,7 @@ ERRORS: dict[str, Any] = {
     "boolean output": lambda m: m.grad(lambda a: a > 0)(1.0),
     "argnums out of range": lambda m: m.grad(lambda a: a, 1)(1.0),
     "negative argnums out of range": lambda m: m.grad(lambda a: a, -2)(1.0),
+    "argnums that is a string": lambda m: m.grad(lambda a: a, "a")(1.0),
     "argnums that is a float": lambda m: m.grad(lambda a: a, 0.5)(1.0),
     "no arguments": lambda m: m.grad(lambda a: a)(),
     "keyword only": lambda m: m.grad(lambda a: a)(a=1.0),

@@ -57,6 +57,11 @@ def test_pair_that_is_none_is_refused() -> None:
 def test_domain_is_checked() -> None:
     with pytest.raises(ValueError, match="low < high"):
         inverse_pair(jnp.exp, jnp.log, domain=(1.0, 0.0))
+    for domain in ("x", (1.0,), 3.0, ("a", "b"), (0.0, jnp.nan)):
+        with pytest.raises(ValueError, match="low < high, or a function"):
+            inverse_pair(jnp.exp, jnp.log, domain=domain)
+    with pytest.raises(TypeError, match="inverse_pair needs a function; got 3"):
+        inverse_pair(jnp.exp, 3)
     with pytest.raises(ValueError, match="predicate"):
         inverse_pair(jnp.exp, jnp.log, domain=lambda x: x > 100)
 

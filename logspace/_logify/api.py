@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from .._errors import MaterialiseError
+from .._errors import MaterialiseError, need_function
 from .explain import _place
 from .trace import Trace
 from .value import Graph
@@ -50,6 +50,7 @@ def logify(fn: Callable[..., Any], *, on_materialise: str = "allow") -> Callable
     """
     if on_materialise not in ("allow", "error"):
         raise ValueError(f'on_materialise must be "allow" or "error"; got {on_materialise!r}.')
+    need_function(fn, "logify")
     settings = Settings(on_materialise)
     fn = getattr(fn, "__logified__", fn)
 

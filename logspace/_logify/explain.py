@@ -13,6 +13,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.extend.core import Literal
 
+from .._errors import need_function
 from .jaxprs import binder, called, library_call, opened, scan_groups
 from .trace import Trace
 
@@ -68,6 +69,7 @@ def explain(fn: Callable[..., Any]) -> Callable[..., Explanation]:
 
     Singularities are found by evaluating fn at the arguments, which must be concrete arrays.
     """
+    need_function(fn, "explain")
     fn = getattr(fn, "__logified__", fn)
 
     def explained(*args: Any, **kwargs: Any) -> Explanation:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, overload
 
 import jax
 
+from .._errors import need_function
 from .._value import is_value
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -50,8 +51,7 @@ def quaxify(fn: Any = None, /, *, on_materialise: str = "error") -> Any:
         raise ValueError(f"on_materialise must be 'error' or 'allow'; got {on_materialise!r}.")
     if fn is None:
         return functools.partial(quaxify, on_materialise=on_materialise)
-    if not callable(fn):
-        raise TypeError(f"quaxify needs a function; got {fn!r} of type {type(fn).__name__}.")
+    need_function(fn, "quaxify")
 
     def quaxified(*args: Any, **kwargs: Any) -> Any:
         # imported on the first call: LogArray's own methods are made with `quaxify`

@@ -75,6 +75,7 @@ def test_attributes() -> None:
     x = ls.ones((2, 3), "float32")
     assert (x.shape, x.ndim, x.size, x.dtype, x.itemsize) == ((2, 3), 2, 6, jnp.float32, 4)
     assert x.nbytes == 48
+    assert x.devices() == {jax.devices()[0]} and x.sharding.device_set == x.devices()
     assert ls.ones(()).shape == () and ls.ones((0, 2)).size == 0
     assert x.__array_namespace__().__name__ == "logspace.numpy"
     same(x.copy(), np.ones((2, 3), np.float32))
