@@ -1,7 +1,8 @@
 """Loops, branches and checkpoints, rebuilt around evaluated bodies.
 
 What enters or leaves a body is packed into arrays, in one of three kinds: a plain array, a number,
-or a logarithm (the number behind it). A dry run of the body, in which nothing is read, says which
+or a logarithm (the number behind it; with a complex one its imaginary part, which the number knows
+modulo 2 pi only). A dry run of the body, in which nothing is read, says which
 kind each result has; for what a loop carries this is repeated until it is stable. So a logarithm
 that is carried stays one, and an exp at the end of a loop body meets the log at its start.
 
@@ -24,7 +25,18 @@ from .interpreter import constants, evaluate, is_interesting, multiplies
 from .invariants import outside
 from .jaxprs import opened, scan_groups
 from .rules import Operation, default, result_of
-from .value import EXPONENTIAL, NONE, NUMBER, PLAIN, PRODUCT, Form, Graph, Value, numerically
+from .value import (
+    EXPONENTIAL,
+    NONE,
+    NUMBER,
+    PLAIN,
+    PRODUCT,
+    VALUE,
+    Form,
+    Graph,
+    Value,
+    numerically,
+)
 
 CONTROL_FLOW: dict[str, Callable[..., Any]] = {}
 
@@ -38,6 +50,13 @@ class Kind(NamedTuple):
     name: str  # "plain", "number" or "log"
     nonnegative: bool
     risky: int = NONE
+
+
+class ComplexLog(NamedTuple):
+    """A complex logarithm, packed."""
+
+    number: num.Scaled
+    imag: jax.Array  # without derivative: it tells between the branches
 
 
 _RANK = {"plain": 0, "number": 1, "log": 2}
@@ -57,8 +76,15 @@ def join(a: Kind, b: Kind) -> Kind:
 def request(graph: Graph, v: Value, kind: Kind) -> tuple[Value, str]:
     """The form to read of a value that is to be packed."""
     if kind.name == "log":
-        return antilog_of(graph, v), NUMBER
+        antilog = antilog_of(graph, v)
+        return (_complex_log(graph, v, antilog), PLAIN) if v.is_complex else (antilog, NUMBER)
     return v, NUMBER if kind.name == "number" else PLAIN
+
+
+def _complex_log(graph: Graph, v: Value, antilog: Value) -> Value:
+    needs = ((antilog, NUMBER), (v, VALUE if VALUE in v.forms else PLAIN))
+    pack = Form(lambda x, log: ComplexLog(x, lax.imag(lax.stop_gradient(log))), needs)
+    return graph.node("pack", (v,), plain=pack)[0]
 
 
 def pack(graph: Graph, v: Value, kind: Kind) -> Any:
@@ -66,6 +92,8 @@ def pack(graph: Graph, v: Value, kind: Kind) -> Any:
     if form == NUMBER:
         return source.number()
     array = source.plain()
+    if isinstance(array, ComplexLog):
+        return array
     if isinstance(v.dtype, np.dtype):
         array = jnp.asarray(array, v.dtype)  # no weak type: a carry keeps its type
     return array
@@ -76,14 +104,30 @@ def unpack(graph: Graph, kind: Kind, packed: Any) -> Value:
         value = graph.leaf(packed)
         value.nonnegative = kind.nonnegative
         return value
+    imag = None
+    if isinstance(packed, ComplexLog):
+        packed, imag = packed.number, graph.leaf(packed.imag)
     nonnegative = kind.nonnegative or kind.name == "log"
     number = graph.number_leaf(packed, nonnegative=nonnegative, risky=kind.risky)
-    return number if kind.name == "number" else _log_of(graph, number)
+    return number if kind.name == "number" else _log_of(graph, number, imag)
 
 
-def _log_of(graph: Graph, number: Value) -> Value:
-    return logarithm(graph, number, numerically(num.log, number), ("log", (number,), None),
-                     harmless=False)  # fmt: skip
+def _log_of(graph: Graph, number: Value, imag: Value | None) -> Value:
+    if imag is None:
+        plain, key = numerically(num.log, number), ("log", (number,), None)
+    else:
+        plain = Form(_on_the_branch, ((number, NUMBER), (imag, PLAIN)))
+        key = ("unpack", (number, imag), None)
+    return logarithm(graph, number, plain, key, harmless=False)
+
+
+def _on_the_branch(x: num.Scaled, imag: jax.Array) -> jax.Array:
+    """log(x) with the multiple of 2 pi i that brings its imaginary part nearest to the given one."""
+    log = num.log(x)
+    turns = jnp.round((imag - lax.imag(lax.stop_gradient(log))) / (2 * np.pi))
+    # plain JAX makes the imaginary part nan where it multiplies -inf + 0j by a real number
+    turns = jnp.where(jnp.isfinite(turns), turns, 0)
+    return lax.complex(lax.real(log), lax.imag(log) + (2 * np.pi) * turns)
 
 
 def placeholder(graph: Graph, kind: Kind, aval: Any) -> Value:
@@ -95,7 +139,9 @@ def placeholder(graph: Graph, kind: Kind, aval: Any) -> Value:
     if kind.name == "number":
         return value
     value.nonnegative = True
-    return _log_of(graph, value)
+    real = np.finfo(aval.dtype).dtype
+    imag = graph.placeholder(aval.shape, real) if value.is_complex else None
+    return _log_of(graph, value, imag)
 
 
 def dry_run(outer: Graph, jaxpr: Any, kinds: Sequence[Kind]) -> tuple[list[Kind], bool]:
@@ -145,14 +191,21 @@ def _results(
             value.nonnegative = kind.nonnegative
             values.append(value)
             continue
+        imag = None
+        part = Form(lambda results, i=i: results[i], ((call, PLAIN),))
+        if kind.name == "log" and jnp.issubdtype(aval.dtype, jnp.complexfloating):
+            part = Form(lambda results, i=i: results[i].number, ((call, PLAIN),))
+            imag, _ = graph.node(
+                "result_imag", (call,), i, shape=aval.shape, dtype=np.finfo(aval.dtype).dtype,
+                plain=Form(lambda results, i=i: results[i].imag, ((call, PLAIN),)),
+            )  # fmt: skip
         number, _ = graph.node(
             "result_number", (call,), i, shape=aval.shape, dtype=aval.dtype,
-            plain=None if plain is None else plain[i].forms[PLAIN],
-            number=Form(lambda results, i=i: results[i], ((call, PLAIN),)),
+            plain=None if plain is None else plain[i].forms[PLAIN], number=part,
         )  # fmt: skip
         number.risky = kind.risky
         number.nonnegative = kind.nonnegative or kind.name == "log"
-        values.append(number if kind.name == "number" else _log_of(graph, number))
+        values.append(number if kind.name == "number" else _log_of(graph, number, imag))
     return values
 
 
