@@ -4,6 +4,8 @@
 """
 
 import os
+import shutil
+import tempfile
 
 # The number of CPU devices is fixed when JAX starts.
 _FLAGS = os.environ.get("XLA_FLAGS", "")
@@ -12,6 +14,14 @@ if "host_platform_device_count" not in _FLAGS:
 
 # NetKet, imported by any test, would otherwise set a mesh of these devices for all of them.
 os.environ.setdefault("NETKET_SHARDING", "0")
+
+# Two thirds of the time goes into compiling. The workers and the processes that tests start share
+# what they compile; a directory given from outside keeps it for the next run as well.
+_CACHE = None
+if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+    _CACHE = tempfile.mkdtemp(prefix="logspace-tests-")
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = _CACHE
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 import hypothesis  # noqa: E402
 import jax  # noqa: E402
@@ -32,6 +42,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """`-m full` runs everything: the rows marked so and those that always run."""
     if config.option.markexpr == "full":
         config.option.markexpr = ""
+
+
+def pytest_unconfigure() -> None:
+    if _CACHE is not None:
+        shutil.rmtree(_CACHE, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)

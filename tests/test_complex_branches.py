@@ -61,9 +61,9 @@ LOOPS: dict[str, Any] = {
     "scan, from a plain zero": lambda z: lax.scan(
         lambda c, x: (c + jnp.log(x), None), jnp.zeros_like(z[0]), z
     )[0],
-    "results of a scan": lambda z: lax.scan(
-        lambda c, x: (c + jnp.log(x), c), jnp.log(z[0]), z[1:]
-    )[1],
+    "results of a scan": lambda z: lax.scan(lambda c, x: (c + jnp.log(x), c), jnp.log(z[0]), z[1:])[
+        1
+    ],
     "fori_loop": lambda z: lax.fori_loop(1, 4, lambda i, c: c + jnp.log(z[i]), jnp.log(z[0])),
     "while_loop": lambda z: lax.while_loop(
         lambda s: s[0] < 4, lambda s: (s[0] + 1, s[1] + jnp.log(z[s[0]])), (1, jnp.log(z[0]))

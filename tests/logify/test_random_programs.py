@@ -212,7 +212,9 @@ def check(seed: int, hessian: bool) -> None:
         np.testing.assert_allclose(got, curvature, rtol=1e-8, atol=scale, err_msg=note)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(s, marks=pytest.mark.full) for s in range(3, 6))]
+)
 def test_value_and_gradient(seed: int) -> None:
     check(seed, hessian=False)
 

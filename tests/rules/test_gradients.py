@@ -84,7 +84,7 @@ def _finite(x):
     return np.where(np.isfinite(x), x, 0)
 
 
-@pytest.mark.parametrize("case, dtype", parameters(CASES, differentiable, real=5, complex=15))
+@pytest.mark.parametrize("case, dtype", parameters(CASES, differentiable, real=7, complex=21))
 def test_ordinary_points(case, dtype):
     """Reverse, forward, and forward over reverse."""
     rng = seed(case, dtype)
@@ -139,7 +139,7 @@ def test_zeros(case, dtype):
 
 
 @pytest.mark.parametrize(
-    "case, dtype", parameters(CASES, lambda c: len(c.at_zero) > 0, real=4, complex=8)
+    "case, dtype", parameters(CASES, lambda c: len(c.at_zero) > 0, real=6, complex=12)
 )
 def test_known_points(case, dtype):
     """Points at singularities: value, gradient and second derivatives in closed form."""

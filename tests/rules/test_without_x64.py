@@ -10,7 +10,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SELECTIONS = [
-    pytest.param(["tests/numerics"], id="numerics"),
+    pytest.param(
+        ["tests/numerics", "--deselect", "tests/numerics/test_contraction.py"], id="numerics"
+    ),
+    pytest.param(["tests/numerics/test_contraction.py"], id="contractions", marks=pytest.mark.full),
     pytest.param(
         ["tests/rules/test_zeros.py", "tests/rules/test_log_algebra.py"],
         id="rules",

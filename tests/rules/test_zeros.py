@@ -146,7 +146,7 @@ def test_second_derivative_across_a_gap(dtype):
 
 @pytest.mark.parametrize(
     "dtype",
-    [pytest.param(k, marks=[] if k in KINDS[::2] else pytest.mark.full) for k in KINDS],
+    [pytest.param(k, marks=[] if k == KINDS[-3] else pytest.mark.full) for k in KINDS],
 )
 def test_a_product_of_many_small_numbers(dtype):
     """0.3**20000 and its gradient: each component is the product of the others."""
@@ -182,8 +182,14 @@ def test_cancelling_terms_of_enormous_scale(dtype):
 # ------------------------------------------------------------------------------ exact zeros
 
 
-@pytest.mark.parametrize("dtype", KINDS)
-@pytest.mark.parametrize("exponent", [0, 1443])
+@pytest.mark.parametrize(
+    "dtype, exponent",
+    [
+        pytest.param(k, e, marks=[] if (i % 2 == 0) == (e == 0) else pytest.mark.full)
+        for i, k in enumerate(KINDS)
+        for e in (0, 1443)
+    ],
+)
 def test_integers_that_cancel_give_exactly_zero(dtype, exponent, rng):
     """a + b + c + d - (a + b + c + d) = 0 in every case, at scale 1 and at 2^1443 = e^1000.2."""
     n = 5000
