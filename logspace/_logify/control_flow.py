@@ -50,6 +50,7 @@ class Kind(NamedTuple):
     name: str  # "plain", "number" or "log"
     nonnegative: bool
     risky: int = NONE
+    known: Value | None = None  # a constant outside, which stays one inside
 
 
 class ComplexLog(NamedTuple):
@@ -66,6 +67,13 @@ def kind_of(v: Value) -> Kind:
     if v.is_log and not v.harmless or is_extremum_of_logs(v):
         return Kind("log", False, EXPONENTIAL)
     return Kind("number" if v.risky and v.is_float else "plain", v.nonnegative, v.risky)
+
+
+def kind_inside(v: Value) -> Kind:
+    """The kind of what a body does not change. Equal constants are one value inside too: closed over
+    twice, they would otherwise enter as two unknown arrays."""
+    known = v if v.content is not None or v.constant is not None else None
+    return kind_of(v)._replace(known=known)
 
 
 def join(a: Kind, b: Kind) -> Kind:
@@ -100,6 +108,8 @@ def pack(graph: Graph, v: Value, kind: Kind) -> Any:
 
 
 def unpack(graph: Graph, kind: Kind, packed: Any) -> Value:
+    if kind.known is not None:
+        return _constant(graph, kind.known)
     if kind.name == "plain":
         value = graph.leaf(packed)
         value.nonnegative = kind.nonnegative
@@ -130,7 +140,15 @@ def _on_the_branch(x: num.Scaled, imag: jax.Array) -> jax.Array:
     return lax.complex(lax.real(log), lax.imag(log) + (2 * np.pi) * turns)
 
 
+def _constant(graph: Graph, v: Value) -> Value:
+    if v.content is not None:
+        return graph.leaf(v.content, constant=True)
+    return graph.constant(v.constant, v.shape, v.dtype)
+
+
 def placeholder(graph: Graph, kind: Kind, aval: Any) -> Value:
+    if kind.known is not None:
+        return _constant(graph, kind.known)
     value = graph.placeholder(aval.shape, aval.dtype)
     value.nonnegative = kind.nonnegative
     if kind.name == "plain":
@@ -273,11 +291,11 @@ def _scan(
 ) -> list[Value] | None:
     params = operation.params
     jaxpr = params["jaxpr"]
-    kinds = [kind_of(v) for v in operands]
-    if not (is_interesting(jaxpr) or multiplies(jaxpr)) and _all_plain(kinds):
-        return None
     consts, init, xs = scan_groups(params, operands)
     a, b = len(consts), len(consts) + len(init)
+    kinds = [*map(kind_inside, consts), *map(kind_of, [*init, *xs])]
+    if not (is_interesting(jaxpr) or multiplies(jaxpr)) and _all_plain(kinds):
+        return None
     carry, ys, changed = _settle(graph, jaxpr, kinds[:a], kinds[a:b], kinds[b:])
     kinds = [*kinds[:a], *carry, *kinds[b:]]
     plain = _with_default(graph, operation, operands, changed, [*kinds, *ys])
@@ -311,12 +329,12 @@ def _while(
 ) -> list[Value] | None:
     params = operation.params
     test, body = params["cond_jaxpr"], params["body_jaxpr"]
-    kinds = [kind_of(v) for v in operands]
+    a = params["cond_nconsts"]
+    b = a + params["body_nconsts"]
+    kinds = [*map(kind_inside, operands[:b]), *map(kind_of, operands[b:])]
     repairable = is_interesting(body) or is_interesting(test) or multiplies(body)
     if not repairable and _all_plain(kinds):
         return None
-    a = params["cond_nconsts"]
-    b = a + params["body_nconsts"]
     carry, _, changed = _settle(graph, body, kinds[a:b], kinds[b:], [])
     kinds = [*kinds[:b], *carry]
     plain = _with_default(graph, operation, operands, changed, kinds)
@@ -345,7 +363,7 @@ def _cond(
 ) -> list[Value] | None:
     params = operation.params
     branches = params["branches"]
-    kinds = [kind_of(v) for v in operands]
+    kinds = [kind_inside(v) for v in operands]
     if params.get("branches_platforms") is not None:
         return None
     if not any(map(is_interesting, branches)) and _all_plain(kinds):
@@ -376,7 +394,7 @@ def _checkpoint(
 ) -> list[Value] | None:
     params = operation.params
     jaxpr = params["jaxpr"]
-    kinds = [kind_of(v) for v in operands]
+    kinds = [kind_inside(v) for v in operands]
     if not is_interesting(jaxpr) and _all_plain(kinds):
         return None
     out, changed = dry_run(graph, jaxpr, kinds)

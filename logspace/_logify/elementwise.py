@@ -148,10 +148,9 @@ def _select(graph: Graph, operation: Operation, which: Value, *cases: Value) -> 
 
 def _only_choice(which: Value) -> int | None:
     """The case that a small constant selects everywhere."""
-    array = which.results.get(PLAIN)
-    if which.operation != "leaf" or not which.is_constant or array is None:
+    if which.content is None:
         return None
-    chosen = set(np.asarray(array).astype(int).ravel().tolist())
+    chosen = set(which.content.astype(int).ravel().tolist())
     return chosen.pop() if len(chosen) == 1 else None
 
 

@@ -17,7 +17,7 @@ from . import (  # noqa: F401 - register rules
 from .inverse_pair import call_of_pair
 from .jaxprs import binder, called, name_of_call, opened, programs_in
 from .rules import RULES, Operation, default
-from .value import Graph, Value
+from .value import NUMBER, PLAIN, Form, Graph, Value
 
 #: Primitives that can be singular, or that can leave the range of a float. A program without any
 #: of them has nothing to repair.
@@ -135,7 +135,9 @@ def _equation(graph: Graph, equation: Any, operands: list[Value]) -> list[Value]
     elif name in RULES and not equation.effects:
         results = RULES[name](graph, operation, *operands)
         if results is not None:
-            return results if isinstance(results, list) else [results]
+            results = results if isinstance(results, list) else [results]
+            graph.changed |= any(map(_is_made_of_numbers, results))
+            return results
     _refuse_to_materialise(graph, operation, operands)
     if equation.effects:
         # effects happen now, and in this order
@@ -146,6 +148,11 @@ def _equation(graph: Graph, equation: Any, operands: list[Value]) -> list[Value]
         return [graph.leaf(a) for a in arrays]
     results = default(graph, operation, operands)
     return results
+
+
+def _is_made_of_numbers(v: Value) -> bool:
+    """Whether the plain form is not the array that the original program would compute."""
+    return any(form == NUMBER for _, form in v.forms.get(PLAIN, Form(None)).needs)
 
 
 def _refuse_to_materialise(graph: Graph, operation: Operation, operands: list[Value]) -> None:

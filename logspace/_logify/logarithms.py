@@ -218,6 +218,7 @@ def _log2(graph: Graph, operation: Operation, v: Value) -> Value | None:
     if v.constant is not None:
         return None
     if v.operation == "exp2" and not v.is_complex:
+        graph.note("cancelled", "log2 meets exp2")
         return v.operands[0]
     factors, _ = power_factors(graph, guard(graph, v), 1 / LN2)
     antilog = product(graph, factors, v.shape, v.dtype)
@@ -337,6 +338,7 @@ def _inverse_of(graph: Graph, operation: Operation, v: Value) -> Value | None:
         safe = lax.select(inside, lax.full_like(b, 0), b)
         return lax.select(inside, a, operation.bind(safe))
 
+    graph.note("cancelled", f"{operation.name} meets {partner}")
     value, _ = graph.node("within", (inner, v), operation.name, plain=plainly(select, inner, v))
     return value
 

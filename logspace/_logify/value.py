@@ -70,7 +70,7 @@ class Value:
         "nonnegative",
         "nonpositive",
         "nonzero",
-        "is_constant",
+        "content",
         "positive",
         "harmless",
         "normalised_axes",
@@ -104,8 +104,8 @@ class Value:
         self.nonnegative = False
         #: Real and not above zero (or nan).
         self.nonpositive = False
-        #: A small constant, whose content is known.
-        self.is_constant = False
+        #: The elements, of a small constant: a NumPy array, also where the plain form is traced.
+        self.content: np.ndarray | None = None
         #: A constant without a zero in it.
         self.nonzero = False
         #: Its logarithm is harmless: an exponential, or a sum that contains exp(0).
@@ -238,7 +238,7 @@ class Graph:
         twice means the same one.
         """
         aval = jax.typeof(array)
-        key, nonnegative, nonzero = None, False, False
+        key, content, nonnegative, nonzero = None, None, False, False
         if constant and not isinstance(array, Tracer) and _is_numpy(aval.dtype):
             if aval.size <= _SMALL:
                 content = np.asarray(array)
@@ -260,7 +260,7 @@ class Graph:
                 _facts_of_constant(value)
         if key is not None:
             value.nonnegative, value.nonzero = nonnegative, nonzero
-            value.is_constant = True
+            value.content = content
             self._memo[key] = value
         return value
 

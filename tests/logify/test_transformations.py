@@ -285,3 +285,15 @@ def test_program_without_singularities_is_untouched() -> None:
     plain, ours = (jax.jit(jax.value_and_grad(f))(w, x) for f in (fn, logify(fn)))
     assert plain[0] == ours[0]
     np.testing.assert_allclose(plain[1], ours[1], rtol=1e-14)
+
+
+def test_a_constant_mask_in_a_compiled_batch() -> None:
+    """The mask is traced there; the case that it selects is known all the same."""
+
+    def f(x: Any) -> Any:
+        kept = jnp.where(jnp.array([True, True, True]), jnp.log(x), 0.0)
+        return jnp.exp(logsumexp(kept, where=jnp.array([True, True, False])))
+
+    x = jnp.array([[0.0, 2.0, 3.0], [1.0, 0.0, 0.0]])
+    gradient = jax.jit(jax.vmap(jax.grad(logify(f))))(x)
+    np.testing.assert_allclose(gradient, [[1, 1, 0], [1, 1, 0]], rtol=1e-6)
