@@ -13,6 +13,9 @@ from . import (
     conversions as conversions,
 )
 from . import (
+    decompositions as decompositions,
+)
+from . import (
     elementary as elementary,
 )
 from . import (

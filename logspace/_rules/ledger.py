@@ -49,7 +49,7 @@ _SYSTEM = (
     "call `det`, `slogdet`, `solve` or `inv` of `logspace.linalg`, "
     "which scale rows and columns first"
 )
-_POSITIVE = 'call `logspace.linalg.solve(a, b, assume_a="positive")`, which scales the matrix first'
+_UPDATE = "decompose the updated matrix, `cholesky(a + v @ v.T)`"
 _SPECTRUM = (
     "it is right relative to its largest result only, which spans no more than a float; convert the "
     "matrix, scaled to moderate size, with `x.to_linear()`"
@@ -64,10 +64,10 @@ _REFUSED = {
         _BITS,
     ),
     **dict.fromkeys(
-        ["custom_linear_solve", "lu", "triangular_solve", "tridiagonal_solve"],
+        ["custom_linear_solve", "tridiagonal_solve"],
         _SYSTEM,
     ),
-    **dict.fromkeys(["cholesky", "cholesky_update"], _POSITIVE),
+    "cholesky_update": _UPDATE,
     **dict.fromkeys(
         ["eig", "eigh", "hessenberg", "householder_product", "ormqr", "qr", "schur", "svd",
          "symmetric_product", "tridiagonal"],

@@ -1,13 +1,17 @@
 """Prints energy, gradient, metric and a minSR step as JSON, for any number of devices.
 
-Samples are given, so that the sums alone differ between one device and several.
+Samples are given, so that the sums alone differ between one device and several. With the arguments
+`address number_of_processes process` it is one of several processes, of which the first prints.
 """
 
 import json
+import sys
 
 import jax
 
 jax.config.update("jax_enable_x64", True)
+if sys.argv[1:]:
+    jax.distributed.initialize(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
 
 import contextlib  # noqa: E402
 import io  # noqa: E402
@@ -58,7 +62,8 @@ def main() -> None:
         sampler = nk.sampler.MetropolisLocalNumpy(SPACE, n_chains=16)
         state = lnk.MCState(sampler, Difference(), n_samples=256, seed=0, sampler_seed=1)
         out["nodes in numpy samples"] = int((state.amplitude(state.samples) == 0).sum())
-    print(json.dumps(out))
+    if jax.process_index() == 0:
+        print(json.dumps(out))
 
 
 if __name__ == "__main__":

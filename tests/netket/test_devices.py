@@ -1,7 +1,8 @@
-"""The same numbers on 1 and on 8 devices, in whole and in chunks."""
+"""The same numbers on 1 and on 8 devices, in whole and in chunks, and in two processes."""
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from typing import Any
@@ -11,26 +12,49 @@ import numpy as np
 import pytest
 
 
-def run(devices: int) -> dict[str, Any]:
+def start(devices: int, *arguments: Any) -> subprocess.Popen[str]:
     environment = os.environ | {
         "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
         "NETKET_SHARDING": "1",
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.netket.program_devices"],
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.netket.program_devices", *map(str, arguments)],
         env=environment,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+
+
+def result(process: subprocess.Popen[str]) -> dict[str, Any]:
+    out, err = process.communicate(timeout=600)
+    assert process.returncode == 0, err
+    return json.loads(out.splitlines()[-1])
+
+
+def agree(results: list[dict[str, Any]], reference: dict[str, Any]) -> None:
+    for found in results:
+        for name in ("chunk None", "chunk 4"):
+            jax.tree.map(
+                lambda x, y: np.testing.assert_allclose(x, y, atol=1e-12), found[name], reference
+            )
 
 
 @pytest.mark.full
 def test_one_device_and_eight() -> None:
-    one, eight = run(1), run(8)
-    assert one.pop("nodes in numpy samples") == 0
-    assert (one.pop("devices"), eight.pop("devices")) == (1, 8)
-    reference = one["chunk None"]
-    for result in (one["chunk 4"], eight["chunk None"], eight["chunk 4"]):
-        jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, atol=1e-12), result, reference)
+    one, eight = result(start(1)), result(start(8))
+    assert one["nodes in numpy samples"] == 0
+    assert (one["devices"], eight["devices"]) == (1, 8)
+    agree([one, eight], one["chunk None"])
+
+
+@pytest.mark.full
+def test_two_processes() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    first, second = (start(2, address, 2, i) for i in range(2))
+    found = result(first)
+    assert second.wait(timeout=600) == 0, second.communicate()[1]
+    assert found["devices"] == 4
+    agree([found], result(start(1))["chunk None"])
