@@ -17,7 +17,7 @@ from . import (  # noqa: F401 - register rules
 from .inverse_pair import call_of_pair
 from .jaxprs import binder, called, name_of_call, opened, programs_in
 from .rules import RULES, Operation, default
-from .value import NUMBER, PLAIN, Form, Graph, Value
+from .value import NUMBER, PLAIN, Graph, Value
 
 #: Primitives that can be singular, or that can leave the range of a float. A program without any
 #: of them has nothing to repair.
@@ -152,7 +152,8 @@ def _equation(graph: Graph, equation: Any, operands: list[Value]) -> list[Value]
 
 def _is_made_of_numbers(v: Value) -> bool:
     """Whether the plain form is not the array that the original program would compute."""
-    return any(form == NUMBER for _, form in v.forms.get(PLAIN, Form(None)).needs)
+    form = v.forms.get(PLAIN)
+    return form is not None and any(read == NUMBER for _, read in form.needs)
 
 
 def _refuse_to_materialise(graph: Graph, operation: Operation, operands: list[Value]) -> None:

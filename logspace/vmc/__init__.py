@@ -15,6 +15,7 @@ from .descent import sample_widely as sample_widely
 from .estimators import Estimate as Estimate
 from .estimators import Evaluation as Evaluation
 from .estimators import Forces as Forces
+from .estimators import clip_local_energy as clip_local_energy
 from .estimators import effective_sample_size as effective_sample_size
 from .estimators import evaluate as evaluate
 from .estimators import expect as expect

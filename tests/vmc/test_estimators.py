@@ -101,6 +101,34 @@ def test_local_energy() -> None:
     np.testing.assert_array_equal(abs(at_node).to_linear(), [np.inf, np.inf])
 
 
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_clipped_local_energies(dtype: type) -> None:
+    """Without nodes, of samples of |psi|^2: local energies within 5 mean deviations of their mean."""
+    rng = np.random.default_rng(1)
+    psi = rng.normal(size=(4, 64)).astype(dtype)
+    energy = np.exp(2 * rng.normal(size=psi.shape)) * (1 + 1j if dtype is complex else 1)
+    density = numbers(np.abs(psi) ** 2, 30.0)
+    clipped = vmc.clip_local_energy(numbers(psi, 900.0), numbers(psi * energy, 900.0), density)
+    away = energy - energy.mean()
+    limit = 5 * np.abs(away).mean()
+    assert (np.abs(away) > limit).any()
+    want = energy.mean() + away * np.minimum(1, limit / np.abs(away))
+    np.testing.assert_allclose((clipped / numbers(psi, 900.0)).to_linear(), want, rtol=1e-10)
+
+
+def test_clipping_that_reaches_nothing_changes_nothing() -> None:
+    rng = np.random.default_rng(2)
+    psi, h_psi = rng.normal(size=(2, 4, 16))
+    psi[:, ::3] = 0  # nodes, some of which H reaches
+    h_psi[0] = 0
+    args = numbers(psi), numbers(h_psi), numbers(np.abs(psi) ** 2 + 0.1)
+    whole = vmc.clip_local_energy(*args, width=np.inf)
+    np.testing.assert_allclose(whole.to_linear(), h_psi, atol=1e-14)
+    close = vmc.clip_local_energy(*args, width=1.0)
+    assert np.isfinite(close.to_linear()).all()
+    assert (np.abs(close.to_linear())[1:, ::3] < np.abs(h_psi)[1:, ::3]).any()
+
+
 def test_bad_input() -> None:
     psi, h_psi, _ = make_state(float, 0.0).arrays
     with pytest.raises(ValueError, match=r"same shape \(chains, samples\).*psi\[16\]"):
