@@ -12,7 +12,13 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)[^)]*\)")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def _with_marks(page: pathlib.Path) -> object:
+    # a tutorial takes a minute
+    marks = pytest.mark.full if "tutorials" in page.parts else ()
+    return pytest.param(page, id=str(page.relative_to(ROOT)), marks=marks)
+
+
+@pytest.mark.parametrize("page", map(_with_marks, PAGES))
 def test_blocks_run(page: pathlib.Path) -> None:
     """Blocks of one page share their names, in order; those with `>>>` are doctests."""
     if "import netket" in page.read_text():

@@ -233,6 +233,12 @@ class SymmExpSum(nn.Module):
     characters: Any = None
     character_id: int | None = None
 
+    def __post_init__(self) -> None:
+        if isinstance(self.characters, (np.ndarray, jax.Array, list)):
+            # modules are hashed by their fields
+            self.characters = tuple(np.asarray(self.characters).tolist())
+        super().__post_init__()
+
     @nn.compact
     def __call__(self, sigma: jax.Array) -> ls.LogArray:
         permutations = np.asarray(self.symm_group)

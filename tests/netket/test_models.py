@@ -127,7 +127,7 @@ def test_symmetry_sector_with_forbidden_configurations() -> None:
     def psi(parameters: Any) -> jax.Array:
         return (chi / 4 * jnp.exp(images @ parameters["module"]["w"])).sum(-1)
 
-    model = models.SymmExpSum(Field(), group, characters=tuple(chi))
+    model = models.SymmExpSum(Field(), group, characters=np.asarray(chi))
     parameters = {"module": {"w": jnp.array([0.3, -0.2, 0.1, 0.5])}}
     state = check(space, model, parameters, heisenberg, psi)
     assert (state.to_array() == 0).any()
