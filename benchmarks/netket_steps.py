@@ -12,7 +12,7 @@ def _states(options: Options, size: int) -> tuple[Any, dict[str, Any]]:
 
     import logspace.netket as lnk
 
-    lattice = nk.graph.Square(options.size(size, 2))
+    lattice = nk.graph.Square(options.size(size, 3))
     space = nk.hilbert.Spin(0.5, lattice.n_nodes)
     operator = nk.operator.IsingJax(space, lattice, h=1.0, J=-1.0)
     model = nk.models.RBM(alpha=2, param_dtype=float)
