@@ -18,7 +18,7 @@ def _with_marks(page: pathlib.Path) -> object:
     return pytest.param(page, id=str(page.relative_to(ROOT)), marks=marks)
 
 
-@pytest.mark.parametrize("page", map(_with_marks, PAGES))
+@pytest.mark.parametrize("page", [_with_marks(page) for page in PAGES])
 def test_blocks_run(page: pathlib.Path) -> None:
     """Blocks of one page share their names, in order; those with `>>>` are doctests."""
     if "import netket" in page.read_text():
