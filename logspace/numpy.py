@@ -22,7 +22,7 @@ from ._log_array import wrap as _wrap
 from ._namespace import AwareUfunc, Namespace
 from ._numerics import Scaled
 from ._quaxify import quaxify
-from ._value import LogSpaceValue, contains_value, is_in_log_space
+from ._value import LogSpaceValue, contains_value
 
 
 def shape(x: Any) -> tuple[int, ...]:
@@ -214,7 +214,8 @@ def _for_numbers(own: Callable[..., Any], theirs: Callable[..., Any]) -> Callabl
 
     @functools.wraps(theirs)
     def function(*args: Any, **kwargs: Any) -> Any:
-        ours = any(map(is_in_log_space, (*args, *kwargs.values())))
+        # not by `any`: the namespace's own names become globals of this module when they are used
+        ours = contains_value((args, kwargs))
         return (own if ours else theirs)(*args, **kwargs)
 
     return function

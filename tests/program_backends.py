@@ -34,6 +34,7 @@ class Results(NamedTuple):
     forward: np.ndarray  # (D, B); the last row is the direction of the second derivatives
     forward_forward: np.ndarray  # (B,): second derivative along the last direction
     forward_reverse: list[np.ndarray]  # derivative of the gradient along it, by parameter, (B,)
+    exponent: np.ndarray  # (B,), which all but `forward` are relative to
 
 
 def _stack(parts: Sequence[num.Scaled]) -> num.Scaled:
@@ -177,8 +178,9 @@ def evaluate(
         return parts[-1][0], parts
 
     def gradient(ts: Sequence[jax.Array]) -> Any:
-        out, pullback = jax.vjp(significand, ts)
-        return pullback(jnp.ones_like(out))[0]
+        # relative to an exponent of its own: another batch may be computed another way
+        out, pullback, exponent = jax.vjp(lambda ts: backend.parts(nodes(ts)[-1]), ts, has_aux=True)
+        return pullback(jnp.ones_like(out))[0], exponent
 
     def derivative_along(ts: Sequence[jax.Array]) -> jax.Array:
         return jax.jvp(significand, (ts,), (along,))[1]
@@ -197,11 +199,11 @@ def evaluate(
             rows += [jnp.zeros_like(t[0])] * (count - 1 - len(rows))
             tangents.append(jnp.stack([*rows, along[i]]))
         _, forward, values = jax.jvp(with_nodes, (wide,), (tangents,), has_aux=True)
-        reverse, forward_reverse = jax.jvp(gradient, (ts,), (along,))
+        reverse, forward_reverse, exponent = jax.jvp(gradient, (ts,), (along,), has_aux=True)
         _, forward_forward = jax.jvp(derivative_along, (ts,), (along,))
-        return values, reverse, forward, forward_forward, forward_reverse
+        return values, reverse, forward, forward_forward, forward_reverse, exponent
 
-    values, reverse, forward, forward_forward, forward_reverse = (
+    values, reverse, forward, forward_forward, forward_reverse, reverse_exponent = (
         jax.jit(everything) if compile_as == "program" else everything
     )(parameters)
     return Results(
@@ -211,4 +213,5 @@ def evaluate(
         np.asarray(forward)[[*range(len(program.directions)), -1]],
         np.asarray(forward_forward),
         [np.asarray(g) for g in forward_reverse],
+        np.asarray(reverse_exponent),
     )

@@ -137,6 +137,7 @@ def compare(program: Program, draws: Draws, results: Results, dtype: str, summar
     differentiable &= ~blamed
 
     scale = results.exponents[-1].astype(np.int64)
+    own_scale = results.exponent.astype(np.int64)
     overflow1, overflow2, floor1, floor2 = oracle.reverse_limits(out)
     last = len(jets) - 1
     for d, (leaf, coefficient) in enumerate([*program.directions, (-1, 0)]):
@@ -168,7 +169,7 @@ def compare(program: Program, draws: Draws, results: Results, dtype: str, summar
         ):
             judge.numbers(
                 name,
-                exact_numbers(part(gradient[leaf]), scale),
+                exact_numbers(part(gradient[leaf]), own_scale),
                 np.array([v.real for v in want[:, d]], dtype=object),
                 add_up(bound[:, d], floor[:, d]),
                 differentiable,
@@ -178,7 +179,7 @@ def compare(program: Program, draws: Draws, results: Results, dtype: str, summar
             )
     judge.numbers(
         "forward over forward",
-        exact_numbers(results.forward_forward, scale),
+        exact_numbers(results.forward_forward, own_scale),
         out.second[:, -1],
         out.err2[:, -1],
         differentiable,
