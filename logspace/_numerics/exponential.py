@@ -83,6 +83,14 @@ def expm1(x: Scaled) -> Scaled:
     return where(minute, series, where(small, near, far))
 
 
+def exp2m1(x: Scaled) -> Scaled:
+    """2**x - 1, accurate near 0."""
+    _, small = _regions(x)
+    near = expm1(multiply(_guarded(x, small), _constant(x, np.log(2))))
+    far = subtract(exp2(_guarded(x, lax.bitwise_not(small))), _one(x))
+    return where(small, near, far)
+
+
 def _hyperbolic_parts(x: Scaled) -> tuple[Scaled, Scaled]:
     half = _constant(x, 0.5)
     return multiply(half, exp(x)), multiply(half, exp(negative(x)))
@@ -127,6 +135,15 @@ def log2(x: Scaled) -> jax.Array:
     total = lax.add(lax.convert_element_type(n.exponent, mantissa.dtype), mantissa)
     at_zero = lax.div(logabs(_guarded_zero(x, live)), np.array(np.log(2), safe.dtype))
     return lax.select(live, total, at_zero)
+
+
+def log2p1(x: Scaled) -> jax.Array:
+    """The binary logarithm of 1 + x, plain and real; accurate near 0."""
+    _, small = _regions(x)
+    near = log1p(_guarded(x, small))
+    near = lax.div(near, np.array(np.log(2), near.dtype))
+    far = log2(add(_one(x), _guarded(x, lax.bitwise_not(small))))
+    return lax.select(small, near, far)
 
 
 def _guarded_zero(x: Scaled, live: jax.Array) -> Scaled:

@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import quax
 from jax import lax
+from jax.extend.core import Primitive
 
 from .. import _numerics as num
 from .._log import Log
@@ -42,6 +43,11 @@ def expm1(x: Scaled, **accuracy: Any) -> Scaled:
     return num.expm1(x)
 
 
+@unary(*if_present("exp2m1"))
+def exp2m1(x: Scaled, **params: Any) -> Scaled:
+    return num.exp2m1(x)
+
+
 @unary(lax.cosh_p)
 def cosh(x: Scaled, **accuracy: Any) -> Scaled:
     return num.cosh(x)
@@ -67,6 +73,11 @@ def log2(x: Scaled, **accuracy: Any) -> jax.Array:
     return num.log2(x)
 
 
+@unary(*if_present("log2p1"))
+def log2p1(x: Scaled, **params: Any) -> jax.Array:
+    return num.log2p1(x)
+
+
 @unary(lax.asinh_p)
 def asinh(x: Scaled, **accuracy: Any) -> jax.Array:
     return num.arcsinh(x)
@@ -86,12 +97,18 @@ plain_result(
     lax.atan_p,
     lax.tanh_p,
     lax.atanh_p,
+    *if_present("sinpi", "cospi", "tanpi", "asinpi", "acospi", "atanpi"),
     family="elementary",
 )
 
 
-@binary(lax.atan2_p)
-def atan2(y: Scaled, x: Scaled) -> jax.Array:
-    """The angle of (x, y): only the ratio matters, so a common scale is taken out."""
-    e = lax.max(y.exponent, x.exponent)
-    return lax.atan2(num.shift_to(y, e), num.shift_to(x, e))
+def _angle(primitive: Primitive) -> None:
+    @binary(primitive)
+    def angle(y: Scaled, x: Scaled, **params: Any) -> jax.Array:
+        """The angle of (x, y): only the ratio matters, so a common scale is taken out."""
+        e = lax.max(y.exponent, x.exponent)
+        return primitive.bind(num.shift_to(y, e), num.shift_to(x, e), **params)
+
+
+for _primitive in (lax.atan2_p, *if_present("atan2pi")):
+    _angle(_primitive)

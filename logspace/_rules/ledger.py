@@ -81,6 +81,7 @@ _REFUSED = {
     "custom_lin": "an internal step of differentiation",
     "dce_sink": "an internal step of compilation",
     "fft": "a transform whose terms span more than a float loses the small ones",
+    "fma": "a product and a sum are rounded one after the other; use `a * b + c` or `lax.fmuladd`",
     "get": "references hold plain arrays; carry the LogArray through the loop instead",
     "nextafter": "the neighbours of a number depend on its exponent, which is unbounded",
     "ragged_all_to_all": "it is not offered yet; use all_to_all",

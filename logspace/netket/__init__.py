@@ -12,6 +12,7 @@ except ImportError as error:  # pragma: no cover - tested in a process of its ow
     ) from error
 
 from . import _expect as _expect
+from . import _tdvp as _tdvp
 from . import models as models
 from ._drivers import VMC_SR as VMC_SR
 from ._drivers import Infidelity_SR as Infidelity_SR
@@ -24,5 +25,6 @@ from ._qgt import QGTAuto as QGTAuto
 from ._qgt import QGTJacobianDense as QGTJacobianDense
 from ._qgt import QGTJacobianPyTree as QGTJacobianPyTree
 from ._qgt import QGTOnTheFly as QGTOnTheFly
+from ._reconstruction import QSR as QSR
 from ._state import FullSumState as FullSumState
 from ._state import MCState as MCState

@@ -6,11 +6,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from . import _kernel_matrix as kernel_matrix
 from . import _kernels as kernels
 from ._expect import rows_of, stats_of
 from ._infidelity import infidelity_rows
 from ._private import min_sr_update, nk, nkjax, sr_update
 from ._qgt import jacobian_rows, mode_of, require_state
+from ._state import MCState
 
 
 @partial(jax.jit, static_argnames="mode")
@@ -30,14 +32,21 @@ class _PsiDomain:
     def _mcmc_convergence_diagnostics_ema_decay(self) -> None:
         return None
 
-    def _check(self, variational_state: Any, on_the_fly: bool | None, name: str) -> None:
-        require_state(variational_state, name)
-        if on_the_fly:
-            raise NotImplementedError(
-                f"logspace.netket.{name} has no on_the_fly=True: the centred rows of d psi are "
-                "stored. Leave on_the_fly out, and set chunk_size_bwd to limit the memory of "
-                "their computation."
-            )
+    def _start(self, state: Any, on_the_fly: bool | None, arguments: dict[str, Any]) -> None:
+        """Rows are stored by default, unless they are many and made in chunks anyway."""
+        if on_the_fly is None:
+            chunk = arguments.get("chunk_size_bwd") or state.chunk_size
+            use_ntk = arguments.get("use_ntk")
+            on_the_fly = False
+            if isinstance(state, MCState) and chunk is not None and chunk < state.n_samples:
+                on_the_fly = state.n_parameters > state.n_samples if use_ntk is None else use_ntk
+        super().__init__(  # type: ignore[call-arg]
+            variational_state=state,
+            on_the_fly=on_the_fly,
+            **arguments,
+        )
+        if on_the_fly and self.momentum is not None:  # type: ignore[attr-defined]
+            self._old_updates = jax.tree.map(jnp.zeros_like, state.parameters)
 
     def _choose_mode(self, variational_state: Any, mode: str | None) -> str:
         sigma = variational_state.hilbert.random_state(jax.random.key(0), 1)
@@ -52,9 +61,25 @@ class _PsiDomain:
 
         state: Any = self.state  # type: ignore[attr-defined]
         mode = self.mode  # type: ignore[attr-defined]
-        d = jacobian_rows(state, mode, True, self.chunk_size_bwd, rows)  # type: ignore[attr-defined]
-        d, residual = _linear_problem(d, rows, mode)
+        chunk = self.chunk_size_bwd  # type: ignore[attr-defined]
         momentum = at(self.momentum)  # type: ignore[attr-defined]
+        if self.on_the_fly:  # type: ignore[attr-defined]
+            step, self._old_updates, self.info = kernel_matrix.update(
+                state.ratio_function,
+                state.parameters,
+                state.model_state,
+                rows,
+                diag_shift=at(self.diag_shift),  # type: ignore[attr-defined]
+                solver=self._linear_solver,  # type: ignore[attr-defined]
+                mode=mode,
+                proj_reg=at(self.proj_reg),  # type: ignore[attr-defined]
+                momentum=momentum,
+                old=self._old_updates,
+                chunk=chunk,
+            )
+            return step
+        d = jacobian_rows(state, mode, True, chunk, rows)
+        d, residual = _linear_problem(d, rows, mode)
         solve = min_sr_update if self.use_ntk else sr_update  # type: ignore[attr-defined]
         structure = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), state.parameters)
         updates, self._old_updates, self.info = solve(
@@ -76,7 +101,8 @@ class VMC_SR(_PsiDomain, nk.driver.VMC_SR):
 
     Rows are (d psi - psi <d>) / scale and residuals (H psi - E psi) / scale, so that nodes
     contribute to metric, kernel and forces. `mode` is "real" by default where psi and the parameters
-    are real.
+    are real. With `on_the_fly` the kernel of minSR is made of `chunk_size_bwd` rows at a time; the
+    default is to do so where a chunk size is set.
     """
 
     def __init__(
@@ -89,15 +115,10 @@ class VMC_SR(_PsiDomain, nk.driver.VMC_SR):
         on_the_fly: bool | None = None,
         **kwargs: Any,
     ) -> None:
-        self._check(variational_state, on_the_fly, "VMC_SR")
-        super().__init__(
-            hamiltonian,  # type: ignore[call-arg]
-            optimizer,
-            variational_state=variational_state,
-            mode=self._choose_mode(variational_state, mode),
-            on_the_fly=False,
-            **kwargs,
-        )
+        require_state(variational_state, "VMC_SR")
+        kwargs.update(hamiltonian=hamiltonian, optimizer=optimizer)
+        kwargs.update(mode=self._choose_mode(variational_state, mode))
+        self._start(variational_state, on_the_fly, kwargs)
 
     def compute_loss_and_update(self) -> tuple[Any, Any]:
         rows = rows_of(self.state, self._ham)
@@ -122,15 +143,10 @@ class Infidelity_SR(_PsiDomain, nk.driver.Infidelity_SR):
         on_the_fly: bool | None = None,
         **kwargs: Any,
     ) -> None:
-        self._check(variational_state, on_the_fly, "Infidelity_SR")
-        super().__init__(
-            target_state,  # type: ignore[call-arg]
-            optimizer,
-            variational_state=variational_state,
-            mode=self._choose_mode(variational_state, mode),
-            on_the_fly=False,
-            **kwargs,
-        )
+        require_state(variational_state, "Infidelity_SR")
+        kwargs.update(target_state=target_state, optimizer=optimizer)
+        kwargs.update(mode=self._choose_mode(variational_state, mode))
+        self._start(variational_state, on_the_fly, kwargs)
 
     def compute_loss_and_update(self) -> tuple[Any, Any]:
         self.target_state.reset()

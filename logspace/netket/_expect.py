@@ -105,16 +105,6 @@ def _require_immutable(mutable: Any) -> None:
         )
 
 
-@jax.jit
-def _to_gradient(force: Any, parameters: Any) -> Any:
-    """dE/dx + i dE/dy for parameters x + i y: 2 F, and 2 Re F where they are real."""
-
-    def of(f: jax.Array, p: jax.Array) -> jax.Array:
-        return 2 * (f if jnp.iscomplexobj(p) else f.real).astype(p.dtype)
-
-    return jax.tree.map(of, force, parameters)
-
-
 def _gradient(state: Any, operator: Any, mutable: Any, use_covariance: bool | None) -> Any:
     squared = isinstance(operator, Squared)
     if use_covariance is None:
@@ -123,7 +113,7 @@ def _gradient(state: Any, operator: Any, mutable: Any, use_covariance: bool | No
         if squared:
             raise ValueError("A Squared operator has no covariance formula: use_covariance=None.")
         stats, force = _forces(state, operator, mutable)
-        return stats, _to_gradient(force, state.parameters)
+        return stats, kernels.to_gradient(force, state.parameters)
     _require_immutable(mutable)
     rows = rows_of(state, operator)
     program = _quotient(

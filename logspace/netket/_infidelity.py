@@ -19,7 +19,7 @@ import logspace as ls
 import logspace.numpy as lnp
 
 from . import _kernels as kernels
-from ._expect import _require_immutable, _to_gradient
+from ._expect import _require_immutable
 from ._operators import check_space
 from ._private import nk
 from ._state import FullSumState, MCState, _LogArrayState
@@ -113,7 +113,7 @@ def _gradient(state: Any, operator: Any, mutable: Any) -> tuple[Any, Any]:
     force = kernels.forces(
         state.ratio_function, state.parameters, state.model_state, rows, state.chunk_size
     )
-    return stats, _to_gradient(force, state.parameters)
+    return stats, kernels.to_gradient(force, state.parameters)
 
 
 @expect.dispatch(precedence=1)

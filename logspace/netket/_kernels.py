@@ -200,6 +200,16 @@ def forces(function: Any, parameters: Any, model_state: Any, rows: Rows, chunk: 
     return pull_back(function, parameters, model_state, rows.augmented, residual, chunk)
 
 
+@jax.jit
+def to_gradient(force: Any, parameters: Any) -> Any:
+    """dE/dx + i dE/dy for parameters x + i y: 2 F, and 2 Re F where they are real."""
+
+    def of(f: jax.Array, p: jax.Array) -> jax.Array:
+        return 2 * (f if jnp.iscomplexobj(p) else f.real).astype(p.dtype)
+
+    return jax.tree.map(of, force, parameters)
+
+
 @partial(jax.jit, static_argnames="mode")
 def centre(jacobian: Any, a: jax.Array, mode: str) -> Any:
     """d - a sum conj(a) d for rows of any structure.

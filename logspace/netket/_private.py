@@ -12,6 +12,9 @@ has changed.
 - The kernel of `PotentialEnergy`, which holds the user's function.
 - The linear operators that NetKet's own constructors of the quantum geometric tensor return, and
   the linear algebra of a step of stochastic reconfiguration: both take rows of any Jacobian.
+- `odefun`, the dispatched function in which TDVP drivers find the velocity of a state, and the
+  attributes that `TDVPSchmitt` keeps of it.
+- The attributes of `QSR`: its data, its generator of batches and its control variates.
 """
 
 from typing import Any
@@ -20,6 +23,8 @@ import jax
 import netket
 from netket._src.ngd.sr import _compute_sr_update as sr_update
 from netket._src.ngd.srt import _compute_srt_update as min_sr_update
+from netket.experimental.driver import TDVPSchmitt
+from netket.experimental.driver.tdvp_common import odefun
 from netket.optimizer.qgt.default import QGTAuto as NetKetAuto
 from netket.optimizer.qgt.qgt_jacobian_common import rescale as rescale_columns
 from netket.optimizer.qgt.qgt_jacobian_common import to_shift_offset
@@ -37,12 +42,14 @@ __all__ = [
     "NetKetAuto",
     "QGTJacobianDenseT",
     "QGTJacobianPyTreeT",
+    "TDVPSchmitt",
     "deserialize_FullSumState",
     "deserialize_MCState",
     "min_sr_update",
     "model_frameworks",
     "nk",
     "nkjax",
+    "odefun",
     "potential_values",
     "rescale_columns",
     "serialize_FullSumState",

@@ -30,7 +30,7 @@ def _scatter(mode):
     return call
 
 
-_sharding = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+_sharding = jax.device_put(0.0, jax.devices()[0]).sharding
 
 ROWS = [
     _row("transpose", "transpose", lambda x: lax.transpose(x, (1, 0)), _N),
