@@ -29,13 +29,24 @@ _ELEMENTWISE = {
     "xlog1py": special.xlog1py,
     "xlogy": special.xlogy,
 }
+#: `jax.scipy.special.logsumexp` from JAX 0.12.1 on: its rule is a sum over softmax, nan where all is -inf.
+_REFORMULATED = frozenset(("_logsumexp_impl",))
 
 
 def library_function(jaxpr: Any) -> str:
-    """The name of the function of JAX that a jaxpr was traced from; "" for anybody else's."""
+    """The name of the function of JAX behind a jaxpr or a wrapped function; "" for anybody else's."""
     body = getattr(jaxpr, "jaxpr", jaxpr)
     name, file = name_and_file(body) if getattr(body, "debug_info", None) else ("", "")
     return name if file.startswith(_JAX) else ""
+
+
+def is_reformulated(fun: Any) -> bool:
+    """Whether a function with a `jax.custom_jvp` rule is to be read as its program all the same.
+
+    So it is where JAX's rule is but another form of the derivative of the program, without which the
+    program stays in log space.
+    """
+    return library_function(fun) in _REFORMULATED
 
 
 def elementwise_function(jaxpr: Any) -> str:
@@ -43,7 +54,10 @@ def elementwise_function(jaxpr: Any) -> str:
     name = library_function(jaxpr)
     if name not in _ELEMENTWISE:
         return ""
-    dtypes = tuple(v.aval.dtype for v in getattr(jaxpr, "jaxpr", jaxpr).invars)
+    body = getattr(jaxpr, "jaxpr", jaxpr)
+    if len(body.outvars) != 1:  # with what its derivative needs
+        return ""
+    dtypes = tuple(v.aval.dtype for v in body.invars)
     return name if _operations(jaxpr) == _operations_of(name, dtypes) else ""
 
 

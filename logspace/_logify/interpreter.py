@@ -6,6 +6,7 @@ from typing import Any
 from jax.extend.core import Literal
 
 from .._inverse_pair import PREFIX
+from .._library_functions import is_reformulated
 from . import (  # noqa: F401 - register rules
     arithmetic,
     elementwise,
@@ -121,10 +122,9 @@ def _equation(graph: Graph, equation: Any, operands: list[Value]) -> list[Value]
             results = library[1](graph, operation, *operands)
             if results is not None:
                 return results if isinstance(results, list) else [results]
-        if name in _INLINED and (
-            any(v.is_log or v.risky for v in operands) or is_interesting(called(params))
-        ):
-            inner = called(params)
+        inner = called(params)
+        inlined = name in _INLINED or is_reformulated(inner)
+        if inlined and (any(v.is_log or v.risky for v in operands) or is_interesting(inner)):
             return evaluate(graph, inner, constants(graph, inner), operands)
     multiple = equation.primitive.multiple_results
     operation = Operation(name, params, avals, binder(equation), multiple)

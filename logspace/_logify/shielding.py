@@ -17,7 +17,7 @@ from .value import PLAIN, Form, Graph, Value
 _SAFE_POINT = {
     "log": 1.0, "log2": 1.0, "sqrt": 1.0, "rsqrt": 1.0, "cbrt": 1.0, "integer_pow": 1.0,
     "log1p": 0.0, "pow": 1.0, "acos": 0.0, "asin": 0.0, "atanh": 0.0, "acosh": 2.0,
-    "lgamma": 1.0, "digamma": 1.0, "erf_inv": 0.0,
+    "log2p1": 0.0, "acospi": 0.0, "asinpi": 0.0, "lgamma": 1.0, "digamma": 1.0, "erf_inv": 0.0,
 }  # fmt: skip
 
 #: Element-by-element functions, through which a mask is handed on to the arguments.

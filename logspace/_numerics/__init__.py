@@ -34,9 +34,11 @@ from .exponential import arcsinh as arcsinh
 from .exponential import cosh as cosh
 from .exponential import exp as exp
 from .exponential import exp2 as exp2
+from .exponential import exp2m1 as exp2m1
 from .exponential import expm1 as expm1
 from .exponential import log1p as log1p
 from .exponential import log2 as log2
+from .exponential import log2p1 as log2p1
 from .exponential import logistic as logistic
 from .exponential import sinh as sinh
 from .logarithm import angle as angle

@@ -21,6 +21,7 @@ from jax.custom_derivatives import custom_vjp_primal_tree_values
 
 from .. import _compat as compat
 from .. import _numerics as num
+from .._library_functions import library_function
 from .._log import Log, log_of
 from .._log_array import LogArray, as_supported, unwrap, wrap
 from .._tangents import Tangent, incoming, outgoing
@@ -76,7 +77,7 @@ def call_custom_jvp(
     trace: Any, fun: Any, jvp: Any, values: Sequence[Any], symbolic_zeros: bool
 ) -> Sequence[Any]:
     if any(isinstance(x, Log) for x in values):
-        library = _LIBRARY.get(_library_name(fun))
+        library = _LIBRARY.get(library_function(fun))
         if library is not None:
             return [library(*values)]
     call = _Call(trace, fun)
@@ -192,12 +193,6 @@ def _outgoing_cotangent(cotangent: Any, exponent: Any) -> Any:
 # ---------------------------------------------------------------------------- functions of JAX
 
 
-def _library_name(fun: Any) -> str | None:
-    """The name of one of JAX's own functions, None for a user's."""
-    name, file = compat.name_and_file(fun)
-    return name if file.replace("\\", "/").endswith("jax/_src/lax/other.py") else None
-
-
 def _logaddexp(x: Any, y: Any) -> Log:
     numbers = _exponential(x), _exponential(y)
     significands, exponents = (jnp.broadcast_arrays(*parts) for parts in zip(*numbers, strict=True))
@@ -213,4 +208,4 @@ def _exponential(x: Any) -> num.Scaled:
     return num.from_log(as_supported(jnp.asarray(x)))
 
 
-_LIBRARY: dict[str | None, Callable[..., Any]] = {"logaddexp": _logaddexp}
+_LIBRARY: dict[str, Callable[..., Any]] = {"logaddexp": _logaddexp}

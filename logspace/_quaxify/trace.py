@@ -14,6 +14,7 @@ from jax.extend.core import Primitive
 
 from .. import _compat as compat
 from .._errors import MaterialiseError, locate
+from .._library_functions import is_reformulated
 from .._tangents import Tangent, apply, with_zero_exponent, without_exponents
 from .._value import LogSpaceValue, is_value
 
@@ -83,6 +84,9 @@ class LogSpaceTrace(compat.QuaxTrace):
     ) -> list[Any]:  # fmt: skip
         from .custom_rules import call_custom_jvp
 
+        if is_reformulated(fun):
+            with compat.set_current_trace(self):
+                return fun.call_wrapped(*tracers)
         return self._custom_call(
             lambda values: call_custom_jvp(self, fun, jvp, values, symbolic_zeros), tracers
         )

@@ -44,3 +44,13 @@ def polynomial(x: Scaled, *coefficients: Scaled, **unrolling: Any) -> Scaled:
 
 for _primitive in if_present("polynomial"):
     operands(_primitive)(polynomial)
+
+
+def fused_multiply_add(a: Scaled, b: Scaled, c: Scaled) -> Scaled:
+    """a * b + c."""
+    a, b, c = broadcast(a, b, c)
+    return num.add(num.multiply(a, b), c)
+
+
+for _primitive in if_present("fmuladd"):
+    operands(_primitive, count=3)(fused_multiply_add)

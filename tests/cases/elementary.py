@@ -77,3 +77,32 @@ if "log2" in CATALOGUE:
         _row("log2", jax.lax.log2, _P, exact=_log2, special_values=True,
              smooth_at_zero=False)
     )  # fmt: skip
+
+if "exp2m1" in CATALOGUE:
+    _PI = mpmath.pi
+    ROWS += [
+        _row("exp2m1", jax.lax.exp2m1, _N, exact=lambda x: mpmath.expm1(x * mpmath.log(2)),
+             exact_domain="exponential", special_values=True, ulps=8, kinds=REAL,
+             reason=_EXPONENTIAL,
+             at_zero=[AtZero(([0.0],), [0.0], ([np.log(2)],), ([np.log(2) ** 2],))]),
+        _row("log2p1", jax.lax.log2p1, _UNIT, kinds=REAL, exact_domain="positive",
+             exact=lambda x: mpmath.log1p(x) / mpmath.log(2), special_values=True,
+             at_zero=[AtZero(([0.0],), [0.0], ([1 / np.log(2)],), ([-1 / np.log(2)],))]),
+        *(
+            _row(name, getattr(jax.lax, name), domain, exact=exact, exact_domain=region,
+                 special_values=True, ulps=16, reason=_PLAIN, kinds=REAL,
+                 smooth_at_zero=name != "acospi")
+            for name, domain, exact, region in (
+                ("sinpi", _N, mpmath.sinpi, "unit"),
+                ("cospi", _N, mpmath.cospi, "unit"),
+                ("tanpi", _UNIT, lambda x: mpmath.tan(x * _PI), "unit"),
+                ("asinpi", _UNIT, lambda x: mpmath.asin(x) / _PI, "unit"),
+                ("acospi", _UNIT, lambda x: mpmath.acos(x) / _PI, "unit"),
+                ("atanpi", _UNIT, lambda x: mpmath.atan(x) / _PI, "unit"),
+            )
+        ),
+        Case("atan2pi", "atan2pi", jax.lax.atan2pi, (_N, _N), "elementwise", kinds=REAL,
+             exact=lambda y, x: mpmath.atan2(y, x) / _PI, special_values=True, smooth_at_zero=False,
+             at_zero=[AtZero(([0.0, 2.0], [3.0, 0.0]), [0.0, 0.5],
+                             ([1 / (3 * np.pi), 0.0], [0.0, -0.5 / np.pi]))]),
+    ]  # fmt: skip

@@ -5,7 +5,7 @@ from jax import lax
 
 from logspace._rules.catalogue import CATALOGUE
 
-from .case import ELEMENTWISE, AtZero, Case, Number
+from .case import ELEMENTWISE, REAL, AtZero, Case, Number
 
 _N = Number(ELEMENTWISE)
 _ROUNDED = "correctly rounded"
@@ -46,4 +46,14 @@ if "polynomial" in CATALOGUE:
              lambda x, a, b, c: CATALOGUE["polynomial"].bind(x, a, b, c),
              _N, _N, _N, _N, law="elementwise", exact=lambda x, a, b, c: a + x * (b + x * c),
              exact_domain="moderate", ulps=60, reason="terms of order ten may cancel")
+    )  # fmt: skip
+
+if "fmuladd" in CATALOGUE:
+    ROWS.append(
+        _row("fmuladd", "fmuladd", lambda a, b, c: CATALOGUE["fmuladd"].bind(a, b, c),
+             _N, _N, _N, law="elementwise", exact=lambda a, b, c: a * b + c,
+             exact_domain="moderate", ulps=60, kinds=REAL,
+             reason="terms of order ten may cancel; the primitive has no complex form",
+             at_zero=[AtZero(([0.0, 2.0], [3.0, 0.0], [0.0, 0.0]), [0.0, 0.0],
+                             ([3.0, 0.0], [0.0, 2.0], [1.0, 1.0]))])
     )  # fmt: skip
