@@ -28,13 +28,15 @@ class LogSpaceValue(quax.ArrayValue):
         that reaches a `LogArray` without a rule is refused with the way out.
         """
         from ._log import Log
-        from ._quaxify.inverse_pair import read_image
+        from ._parts import ImaginaryPartOfLog
+        from ._quaxify.inverse_pair import on_its_own
         from ._rules.registering import ANYWHERE, LEADING
 
-        if any(isinstance(x, Log) for x in values):
-            plain = [x.materialise() if isinstance(x, Log) else x for x in values]
+        logs = (Log, ImaginaryPartOfLog)
+        if any(isinstance(x, logs) for x in values):
+            plain = [x.materialise() if isinstance(x, logs) else x for x in values]
             return quax.quaxify(primitive.bind)(*plain, **params)
-        read = [read_image(x) for x in values]
+        read = [on_its_own(x) for x in values]
         if any(x is not y for x, y in zip(read, values, strict=True)):
             return quax.quaxify(primitive.bind)(*read, **params)
         # quax dispatches on the types at the leading positions only

@@ -12,9 +12,11 @@ from . import (  # noqa: F401 - register rules
     elementwise,
     extrema,
     logarithms,
+    mixed_arithmetic,
     reductions,
     scatters,
 )
+from .elementwise import convert
 from .inverse_pair import call_of_pair
 from .jaxprs import binder, called, name_of_call, opened, programs_in
 from .rules import RULES, Operation, default
@@ -80,13 +82,31 @@ def evaluate(
     env.update(zip(body.constvars, consts, strict=True))
     env.update(zip(body.invars, args, strict=True))
     outer = graph.equation
+    made_by = mixed_arithmetic.definitions(body)
     for equation in body.eqns:
         graph.equation = equation
-        operands = [read(v) for v in equation.invars]
-        results = _equation(graph, equation, operands)
+        mixed = made_by and mixed_arithmetic.as_one_operation(made_by, equation)
+        results = None
+        if mixed:
+            results = _mixed(graph, equation, mixed, [read(v) for v in mixed.operands])
+        if results is None:
+            results = _equation(graph, equation, [read(v) for v in equation.invars])
         env.update(zip(equation.outvars, results, strict=True))
     graph.equation = outer
     return [read(v) for v in body.outvars]
+
+
+def _mixed(
+    graph: Graph, equation: Any, mixed: mixed_arithmetic.Mixed, operands: list[Value]
+) -> list[Value] | None:
+    aval = equation.outvars[0].aval
+    operands = [convert(graph, v, aval.dtype) for v in operands]
+    operation = Operation(mixed.name, {}, (aval,), mixed.bind)
+    result = RULES[mixed.name](graph, operation, *operands)
+    if not isinstance(result, Value):
+        return None
+    graph.changed |= _is_made_of_numbers(result)
+    return [result]
 
 
 def _literal(graph: Graph, v: Any) -> Value:

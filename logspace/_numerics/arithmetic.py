@@ -57,9 +57,12 @@ def _retidy(x: Scaled) -> Scaled:
 
 def absolute(x: Scaled) -> Scaled:
     """|x|; as singular at zero as it is, with the derivative that JAX gives it there."""
-    if is_complex(x.significand):
-        return tidy(lax.abs(x.significand), x.exponent)
-    return Scaled(lax.abs(x.significand), x.exponent)
+    if not is_complex(x.significand):
+        return Scaled(lax.abs(x.significand), x.exponent)
+    # away from 0: there the second derivative of lax.abs is nan (JAX 0.12.1)
+    live = is_live(x.significand)
+    modulus = lax.abs(select(live, x.significand, lax.full_like(x.significand, 1)))
+    return tidy(select(live, modulus, lax.full_like(modulus, 0)), x.exponent)
 
 
 def abs2(x: Scaled) -> Scaled:

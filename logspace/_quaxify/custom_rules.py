@@ -25,14 +25,14 @@ from .._library_functions import library_function
 from .._log import Log, log_of
 from .._log_array import LogArray, as_supported, unwrap, wrap
 from .._tangents import Tangent, incoming, outgoing
-from .inverse_pair import read_image
+from .inverse_pair import on_its_own
 from .kinds import convert_all, kind_of
 from .trace import evaluate
 
 
 def _read(values: Sequence[Any]) -> list[Any]:
     """Logs as plain values, and what waits for its inverse as the number that it is."""
-    return [x.materialise() if isinstance(x, Log) else read_image(x) for x in values]
+    return [x.materialise() if isinstance(x, Log) else on_its_own(x) for x in values]
 
 
 class _Call:

@@ -12,6 +12,7 @@ from jax.typing import ArrayLike
 from .._array_methods import ArrayMethods
 from .._inverse_pair import PAIRS
 from .._log_array import LogArray, unwrap, wrap
+from .._parts import forget
 from .._rules.logarithms import UNARY_MOVEMENTS
 from .._rules.registering import annotate, each_leaf
 from .._value import LogSpaceValue
@@ -73,9 +74,9 @@ def _of_image(x: Image, name: str, policy: str) -> Any:
     return pair.functions[direction](image)
 
 
-def read_image(x: Any) -> Any:
-    """An Image as the number that it is; anything else as it is."""
-    return x.image() if isinstance(x, Image) else x
+def on_its_own(x: Any) -> Any:
+    """A value that waits for its counterpart, an Image or a part, as what it is alone."""
+    return x.image() if isinstance(x, Image) else forget(x)
 
 
 def _move(primitive: Primitive) -> None:

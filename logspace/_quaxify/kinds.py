@@ -13,9 +13,10 @@ import jax.numpy as jnp
 from .. import _numerics as num
 from .._log import Log, log_of
 from .._log_array import LogArray, as_supported, wrap
+from .._parts import ImaginaryPartOfLog
 from .._tangents import Tangent
 from .._value import is_value
-from .inverse_pair import Image, read_image
+from .inverse_pair import Image, on_its_own
 
 PLAIN, LOG, READ, LOG_ARRAY, TANGENT = "plain", "Log", "plain value of a Log", "LogArray", "tangent"
 
@@ -37,7 +38,7 @@ def kind_of(x: Any) -> Any:
         return LOG
     if isinstance(x, Tangent):
         return TANGENT
-    return type(x) if is_value(x) else PLAIN
+    return type(x) if is_value(x) and not isinstance(x, ImaginaryPartOfLog) else PLAIN
 
 
 def join(before: Any, after: Any) -> Any:
@@ -69,7 +70,7 @@ def join_all(before: Sequence[Any], after: Sequence[Any], joined: Any = join) ->
 
 def convert(x: Any, kind: Any) -> Any:
     """The same quantity as another kind of value."""
-    x = read_image(x)
+    x = on_its_own(x)
     if kind in (PLAIN, READ):
         return x.materialise() if isinstance(x, (Log, LogArray)) else x
     if kind == LOG:

@@ -10,11 +10,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+from jax import lax
 from jax.extend.core import Primitive
 
 from .. import _compat as compat
 from .._errors import MaterialiseError, locate
 from .._library_functions import is_reformulated
+from .._log_array import LogArray
+from .._parts import PartOfNumber
 from .._tangents import Tangent, apply, with_zero_exponent, without_exponents
 from .._value import LogSpaceValue, is_value
 
@@ -50,13 +53,23 @@ class LogSpaceTrace(compat.QuaxTrace):
                     list(map(self.tracer, out)) if primitive.multiple_results else self.tracer(out)
                 )
         if self.policy == "error":
-            return super().process_primitive(primitive, tracers, params)
+            return self._apply(primitive, tracers, params)
         try:
-            return super().process_primitive(primitive, tracers, params)
+            return self._apply(primitive, tracers, params)
         except MaterialiseError:
             with compat.set_current_trace(self.parent_trace):
                 plain = [_materialised(self.value_of(t)) for t in tracers]
             return super().process_primitive(primitive, [self.tracer(x) for x in plain], params)
+
+    def _apply(self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]) -> Any:
+        """A rule. The parts of a complex number remember it, in here only."""
+        out = super().process_primitive(primitive, tracers, params)
+        if primitive is lax.real_p or primitive is lax.imag_p:
+            part, whole = self.value_of(out), self.value_of(tracers[0])
+            if isinstance(part, LogArray) and not isinstance(part, PartOfNumber):
+                imaginary = primitive is lax.imag_p
+                return self.tracer(PartOfNumber(part, whole, imaginary, "", None))
+        return out
 
     def _program(
         self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]
@@ -169,7 +182,7 @@ def enter(structure: Any, leaves: list[Any], policy: str) -> Any:
     if not has_values:
         function, args, kwargs = jax.tree.unflatten(structure, leaves)
         return function(*args, **kwargs)
-    from .inverse_pair import read_image
+    from .inverse_pair import on_its_own
 
     with compat.take_current_trace() as parent:
         trace = LogSpaceTrace(parent, compat.TraceTag(), policy)
@@ -178,7 +191,7 @@ def enter(structure: Any, leaves: list[Any], policy: str) -> Any:
         with compat.set_current_trace(trace):
             out = function(*args, **kwargs)
         out = jax.tree.map(lambda x: compat.unwrap_tracer(trace, x), out)
-    return jax.tree.map(read_image, out, is_leaf=is_value)
+    return jax.tree.map(on_its_own, out, is_leaf=is_value)
 
 
 def _call_under_policy(structure: Any, leaves: list[Any], policy: str) -> Any:

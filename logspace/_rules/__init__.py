@@ -31,6 +31,9 @@ from . import (
     ordering as ordering,
 )
 from . import (
+    parts as parts,
+)
+from . import (
     products as products,
 )
 from . import (

@@ -153,9 +153,7 @@ def update(
     """
     chunk = min(chunk or rows.a.shape[0], rows.a.shape[0])
     matrix = _kernel(function, parameters, model_state, rows, mode, chunk)
-    residual = _right_hand_side(
-        function, parameters, model_state, rows, momentum, old, mode, chunk
-    )
+    residual = _right_hand_side(function, parameters, model_state, rows, momentum, old, mode, chunk)
     solution, information = _solve(matrix, residual, diag_shift, proj_reg, solver)
     x = _join(solution.reshape(rows.a.shape[0], -1))
     x = x - rows.a * kernels.mean_of(rows.a, x)

@@ -18,11 +18,16 @@ from ._qgt import require_state
 def _rotated(
     model: Amplitude, variables: Any, sigma: jax.Array, elements: jax.Array, sections: jax.Array
 ) -> ls.LogArray:
-    """<s|U psi> of the measured outcomes: sums over sections of U_ss' psi(s')."""
+    """<s|U psi> of the measured outcomes: sums over sections of U_ss' psi(s').
+
+    NetKet 3.23 pads batches with configurations of zeros, which are not in the space, and the whole
+    of the data with elements of other outcomes, which its own likelihood adds to the last one.
+    """
     count = sections.shape[0] - 1
-    outcome = jnp.repeat(
-        jnp.arange(count), jnp.diff(sections), total_repeat_length=sigma.shape[0]
-    )
+    inside = jnp.arange(sigma.shape[0]) < sections[-1]
+    sigma = jnp.where(inside[:, None], sigma, sigma[0])
+    elements = jnp.where(inside, elements, 0)
+    outcome = jnp.repeat(jnp.arange(count), jnp.diff(sections), total_repeat_length=sigma.shape[0])
     terms = elements * model.psi(variables, sigma)
     return ls.zeros(count, terms.dtype).at[outcome].add(terms)
 
@@ -112,14 +117,14 @@ class QSR(nk.experimental.QSR):
         parts = self._parts()
         shares = [len(part) / len(self.dataset) for part in parts]
         each = [self._gradient(part, self.state.parameters) for part in parts]
-        return jax.tree.map(
-            lambda *g: sum(s * x for s, x in zip(shares, g, strict=True)), *each
-        )
+        return jax.tree.map(lambda *g: sum(s * x for s, x in zip(shares, g, strict=True)), *each)
 
     def nll(self, return_stats: bool | None = True) -> Any:
-        """-log |<s|U psi>| of the outcomes, of a normalised psi; needs all configurations.
+        """-log |<s|U psi>|^2 of the outcomes, of a normalised psi; needs all configurations.
 
-        Statistics over the outcomes, or the values if not `return_stats`.
+        Statistics over the outcomes, or the values if not `return_stats`. NetKet 3.23 takes the norm
+        squared but not the amplitude, and so has another number, whose difference from the entropy
+        is not the Kullback-Leibler divergence.
         """
         amplitude = self.state._amplitude
         logs = []
@@ -127,7 +132,7 @@ class QSR(nk.experimental.QSR):
             arrays = (jnp.asarray(x) for x in (part.sigma_p, part.mels, part.secs))
             logs.append(np.asarray(_log_rotated(amplitude, self.state.variables, *arrays)))
         psi = self.state.amplitude(self.state.hilbert.all_states())
-        loss = 0.5 * ls.abs2(psi).sum().logabs - jnp.concatenate(logs)
+        loss = ls.abs2(psi).sum().logabs - 2 * jnp.concatenate(logs)
         return nk.stats.statistics(loss) if return_stats else loss
 
     nll_whole_training_set = nll

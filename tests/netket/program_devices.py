@@ -45,17 +45,28 @@ def main() -> None:
         state._covering = sigma, density
         stats, gradient = state.expect_and_grad(ISING)
         with contextlib.redirect_stdout(io.StringIO()):
-            driver = lnk.VMC_SR(
-                ISING, optax.sgd(0.1), diag_shift=1e-2, variational_state=state, use_ntk=True
-            )
-        step = driver.compute_loss_and_update()[1]
+            drivers = [
+                lnk.VMC_SR(
+                    ISING,
+                    optax.sgd(0.1),
+                    diag_shift=1e-2,
+                    variational_state=state,
+                    use_ntk=True,
+                    on_the_fly=on_the_fly,
+                )
+                for on_the_fly in (False, True)
+            ]
+        stored, step = (
+            ravel_pytree(driver.compute_loss_and_update()[1])[0].tolist() for driver in drivers
+        )
         tensor = state.quantum_geometric_tensor(lnk.QGTJacobianDense())
         out[f"chunk {chunk}"] = {
             "energy": float(stats.mean),
             "error": float(stats.error_of_mean),
             "gradient": ravel_pytree(gradient)[0].tolist(),
             "metric": np.asarray(tensor.to_dense()).tolist(),
-            "step": ravel_pytree(step)[0].tolist(),
+            "step of stored rows": stored,
+            "step": step,
         }
     if jax.device_count() == 1:
         # NetKet's samplers in NumPy run on one device only, and stop on a chain that is at a node.

@@ -17,6 +17,8 @@ def start(devices: int, *arguments: Any) -> subprocess.Popen[str]:
         "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
         "NETKET_SHARDING": "1",
     }
+    # With one cache for several processes JAX 0.12.1 hangs.
+    environment.pop("JAX_COMPILATION_CACHE_DIR", None)
     return subprocess.Popen(
         [sys.executable, "-m", "tests.netket.program_devices", *map(str, arguments)],
         env=environment,

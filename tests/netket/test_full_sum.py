@@ -110,27 +110,6 @@ def test_netkets_constructor_on_its_own_raises() -> None:
         nk.optimizer.qgt.QGTJacobianDense(state)
 
 
-@pytest.mark.full
-def test_velocity_from_a_product_state() -> None:
-    """NetKet's own: nan by full summation, frozen by sampling. d s_j / dt = i h c_j."""
-    space = nk.hilbert.Spin(0.5, 3)
-    field = nk.operator.IsingJax(space, nk.graph.Chain(3), h=0.7, J=0.0)
-    full = lnk.FullSumState(space, Product(), seed=0)
-    sampled = lnk.MCState(nk.sampler.ExactSampler(space), Product(), n_samples=2**12, seed=0)
-    for state in (full, sampled):
-        driver = nk.experimental.driver.TDVP(
-            field,
-            state,
-            ode_solver=nk.experimental.dynamics.Euler(dt=0.01),
-            qgt=lnk.QGTJacobianDense(holomorphic=True, diag_shift=1e-8),
-            linear_solver=nk.optimizer.solver.pinv_smooth(rtol=1e-10),
-        )
-        before = flat(state.parameters)
-        driver.run(0.01, show_progress=False, out=nk.logging.RuntimeLog())
-        velocity = (flat(state.parameters) - before) / 0.01
-        np.testing.assert_allclose(velocity, [0, 0, 0, 0.7j, 0.7j, 0.7j], atol=1e-6)
-
-
 def test_infidelity_and_its_step() -> None:
     state = lnk.FullSumState(SPACE, Difference(float, 900.0), seed=0)
     target = nk.vqs.FullSumState(SPACE, Positive(), seed=0)
