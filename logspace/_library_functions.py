@@ -29,7 +29,7 @@ _ELEMENTWISE = {
     "xlog1py": special.xlog1py,
     "xlogy": special.xlogy,
 }
-#: `jax.scipy.special.logsumexp` from JAX 0.12.1 on: its rule is a sum over softmax, nan where all is -inf.
+#: `jax.scipy.special.logsumexp` from JAX 0.12.1 on: its rule uses softmax, nan where all is -inf.
 _REFORMULATED = frozenset(("_logsumexp_impl",))
 
 

@@ -85,9 +85,8 @@ def evaluate(
     made_by = mixed_arithmetic.definitions(body)
     for equation in body.eqns:
         graph.equation = equation
-        mixed = made_by and mixed_arithmetic.as_one_operation(made_by, equation)
         results = None
-        if mixed:
+        if mixed := mixed_arithmetic.as_one_operation(made_by, equation):
             results = _mixed(graph, equation, mixed, [read(v) for v in mixed.operands])
         if results is None:
             results = _equation(graph, equation, [read(v) for v in equation.invars])

@@ -40,11 +40,8 @@ class _PsiDomain:
             on_the_fly = False
             if isinstance(state, MCState) and chunk is not None and chunk < state.n_samples:
                 on_the_fly = state.n_parameters > state.n_samples if use_ntk is None else use_ntk
-        super().__init__(  # type: ignore[call-arg]
-            variational_state=state,
-            on_the_fly=on_the_fly,
-            **arguments,
-        )
+        arguments.update(variational_state=state, on_the_fly=on_the_fly)
+        super().__init__(**arguments)
         if on_the_fly and self.momentum is not None:  # type: ignore[attr-defined]
             self._old_updates = jax.tree.map(jnp.zeros_like, state.parameters)
 

@@ -55,8 +55,9 @@ def _kernel(
 
     mean = jax.jacrev(overlap)(real)
 
-    def chunk_of_rows(augmented: jax.Array, a: jax.Array, w: Any, centre: Any) -> Any:
+    def chunk_of_rows(samples: Any, w: Any, centre: Any) -> Any:
         """Leaves (chunk * components, parameters of the leaf)."""
+        augmented, a = samples
         jacobian = jax.vmap(jax.jacrev(components), in_axes=(None, 0))(w, augmented)
 
         def of(d: jax.Array, c: jax.Array) -> jax.Array:
@@ -74,10 +75,10 @@ def _kernel(
         """(mine, all): products of rows, both in chunks."""
 
         def of_chunk(first: Any) -> jax.Array:
-            left = chunk_of_rows(*first, w, centre)
+            left = chunk_of_rows(first, w, centre)
 
             def with_chunk(second: Any) -> jax.Array:
-                right = chunk_of_rows(*second, w, centre)
+                right = chunk_of_rows(second, w, centre)
                 each = jax.tree.map(lambda x, y: x @ y.T, left, right)
                 return sum(jax.tree.leaves(each))  # type: ignore[return-value]
 
@@ -147,9 +148,10 @@ def update(
     old: Any,
     chunk: int | None,
 ) -> tuple[Any, Any, Any]:
-    """The step, a tree like the parameters, the same again if there is momentum, and the solver's information.
+    """The step, what the next one takes as `old`, and the solver's information.
 
-    `chunk` rows at a time; all samples by default.
+    `chunk` rows at a time; all samples by default. Steps are trees like the parameters; `old` is the
+    step itself if there is momentum.
     """
     chunk = min(chunk or rows.a.shape[0], rows.a.shape[0])
     matrix = _kernel(function, parameters, model_state, rows, mode, chunk)

@@ -58,7 +58,7 @@ def _restored(parameters: Any, velocity: jax.Array, mode: str) -> Any:
     return restore(velocity if jnp.iscomplexobj(flat) else velocity.real)
 
 
-@odefun.dispatch
+@odefun.dispatch  # type: ignore[attr-defined]
 def _(state: MCState, driver: TDVPSchmitt, t: Any, w: Any, *, stage: int = 0):  # noqa: F811
     state.parameters = w
     state.reset()

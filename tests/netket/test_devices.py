@@ -57,6 +57,7 @@ def test_two_processes() -> None:
         address = f"127.0.0.1:{free.getsockname()[1]}"
     first, second = (start(2, address, 2, i) for i in range(2))
     found = result(first)
-    assert second.wait(timeout=600) == 0, second.communicate()[1]
+    _, errors = second.communicate(timeout=600)
+    assert second.returncode == 0, errors
     assert found["devices"] == 4
     agree([found], result(start(1))["chunk None"])

@@ -15,7 +15,7 @@ from jax.flatten_util import ravel_pytree
 import logspace.netket as lnk
 
 from . import dense
-from .states import ISING, JACOBIAN, PSI, SPACE, STATES, Difference, H, Positive, Product
+from .states import ISING, JACOBIAN, PSI, SPACE, STATES, Difference, H, Positive
 
 
 def flat(tree: Any) -> np.ndarray:
