@@ -32,7 +32,10 @@ def full_rows(state: FullSumState, operator: Any) -> kernels.Rows:
 
 def sparse_matrix(operator: Any) -> Any:
     """The operator as a sparse matrix of JAX's; NetKet's is SciPy's for some operators."""
-    matrix = nk.operator.to_sparse_cached(operator)
+    try:
+        matrix = nk.operator.to_sparse_cached(operator)
+    except TypeError:  # an operator without a hash, as FermiHubbardJax of NetKet 3.23
+        matrix = operator.to_sparse()
     if isinstance(matrix, BCOO):
         return matrix
     return BCOO.from_scipy_sparse(matrix.tocoo())

@@ -47,6 +47,14 @@ def logsumexp(log: jax.Array, axis: Any = -1, b: Any = None) -> ls.LogArray:
     return (terms if b is None else b * terms).sum(axis)
 
 
+def logdet(matrices: Any) -> ls.LogArray:
+    """det of matrices (..., n, n), plain or LogArrays, in the place of `netket.jax.logdet_cmplx`.
+
+    A LogArray (...): its `log()` is the logarithm; of a singular matrix it is 0 with its derivatives.
+    """
+    return ls.linalg.det(matrices if isinstance(matrices, ls.LogArray) else ls.from_linear(matrices))
+
+
 class RBM(nn.Module):
     """exp(a . s) prod_j 2 cosh(b_j + W_j . s), over 2 to the number of hidden units.
 
@@ -219,7 +227,7 @@ class MultiSlater2nd(nn.Module):
 
 
 class SymmExpSum(nn.Module):
-    """The projection 1/|G| sum_g chi(g)* psi(g s) on a symmetry sector; NetKet's `SymmExpSum`.
+    """The projection 1/|G| sum_g chi(g) psi(g s) on a symmetry sector; NetKet's `SymmExpSum`.
 
     - `module`: a model of psi (a LogArray) or of log psi.
     - `symm_group`: a permutation group of NetKet. `characters` (group,), or `character_id`, a row of
@@ -241,7 +249,7 @@ class SymmExpSum(nn.Module):
 
     @nn.compact
     def __call__(self, sigma: jax.Array) -> ls.LogArray:
-        permutations = np.asarray(self.symm_group)
+        size = len(np.asarray(self.symm_group))
         if self.characters is not None and self.character_id is not None:
             raise ValueError("Give characters or character_id, not both.")
         if self.characters is not None:
@@ -249,18 +257,18 @@ class SymmExpSum(nn.Module):
         elif self.character_id is not None:
             chi = np.asarray(self.symm_group.character_table()[self.character_id])
         else:
-            chi = np.ones(len(permutations))
-        if chi.shape != (len(permutations),):
+            chi = np.ones(size)
+        if chi.shape != (size,):
             raise ValueError(
-                f"One character for each of the {len(permutations)} elements of the group is "
-                f"required; got shape {chi.shape}."
+                f"One character for each of the {size} elements of the group is required; got shape "
+                f"{chi.shape}."
             )
         chi = np.real_if_close(chi)
-        images = jnp.take(sigma, permutations, axis=-1)
+        images = jnp.moveaxis(self.symm_group @ sigma, 0, -2)
         psi = self.module(images.reshape(-1, sigma.shape[-1]))
         psi = psi if isinstance(psi, ls.LogArray) else ls.exp(psi)
         terms = psi.reshape(images.shape[:-1])
-        return (chi.conj() / len(chi) * terms).sum(-1)
+        return (chi / size * terms).sum(-1)
 
 
 class ApplyOperator(nn.Module):

@@ -29,7 +29,9 @@ MODELS = {
     "autoregressive": lambda: nk.models.ARNNDense(hilbert=SPACE, layers=2, features=3),
     "mlp": lambda: nk.models.MLP(hidden_dims=(4,), kernel_init=NORMAL),
     "vector": lambda: nk.models.LogStateVector(SPACE),
-    "deep_sets": lambda: nk.models.DeepSetMLP(features_phi=(4,), features_rho=(4,)),
+    "convolution": lambda: nk.models.ARNNConv1D(
+        hilbert=SPACE, layers=2, features=3, kernel_size=2
+    ),
 }
 
 

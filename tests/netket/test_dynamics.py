@@ -80,7 +80,6 @@ def test_schmitts_velocity_is_netkets_without_nodes(name: str, propagation: str)
             ode_solver=nk.experimental.dynamics.Euler(dt=0.01),
             holomorphic=holomorphic,
             propagation_type=propagation,
-            diag_shift=1e-4,
         )
         before = flat(state.parameters)
         driver.run(0.01, show_progress=False, out=nk.logging.RuntimeLog())

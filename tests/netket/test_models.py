@@ -173,7 +173,7 @@ def test_rbm_with_vanishing_cosh() -> None:
 @pytest.mark.full
 def test_kinetic_energy_of_the_first_excited_oscillator() -> None:
     """psi = x exp(-x^2 / 2) vanishes at 0; H psi = 3/2 psi at every x, node included."""
-    space = nk.hilbert.Particle(1, nk.experimental.geometry.FreeSpace(d=1))
+    space = nk.experimental.hilbert.Particle(1, nk.experimental.geometry.FreeSpace(d=1))
     operator = nk.operator.KineticEnergy(space, mass=1.0) + nk.operator.PotentialEnergy(
         space, lambda x: 0.5 * (x**2).sum()
     )
@@ -190,3 +190,14 @@ def test_kinetic_energy_of_the_first_excited_oscillator() -> None:
     assert float(stats.mean) == pytest.approx(1.5, abs=1e-10)
     assert float(stats.variance) == pytest.approx(0, abs=1e-18)
     assert float(gradient["b"]) == pytest.approx(0, abs=1e-9)
+
+
+def test_layers_of_zero_terms() -> None:
+    """A weight that is 0, and a matrix of rank n - 1, keep their derivatives."""
+    log, b = jnp.array([0.3, -1000.0, 2.0]), jnp.array([1.0, 2.0, 0.0])
+    gradient = jax.grad(lambda b: models.logsumexp(log, b=b).log())(b)
+    np.testing.assert_allclose(gradient, np.exp(log) / np.exp(0.3), rtol=1e-12)
+    a = jnp.stack([jnp.array([[1.0, 2.0], [2.0, 4.0]]), jnp.eye(2)])
+    gradient = jax.grad(lambda a: models.logdet(a).to_linear().sum())(a)
+    np.testing.assert_allclose(gradient[0], [[4.0, -2.0], [-2.0, 1.0]], rtol=1e-12)
+    np.testing.assert_allclose(models.logdet(ls.from_linear(a)).to_linear(), [0.0, 1.0])
