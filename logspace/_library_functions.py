@@ -29,8 +29,9 @@ _ELEMENTWISE = {
     "xlog1py": special.xlog1py,
     "xlogy": special.xlogy,
 }
-#: `jax.scipy.special.logsumexp` from JAX 0.12.1 on: its rule uses softmax, nan where all is -inf.
-_REFORMULATED = frozenset(("_logsumexp_impl",))
+#: `jax.nn.softmax` and `logsumexp`: their rules use the softmax, nan where all is -inf. They have them
+#: from JAX 0.12.1 on.
+_REFORMULATED = frozenset(("_softmax", "_logsumexp_impl"))
 
 
 def library_function(jaxpr: Any) -> str:
@@ -44,7 +45,8 @@ def is_reformulated(fun: Any) -> bool:
     """Whether a function with a `jax.custom_jvp` rule is to be read as its program all the same.
 
     So it is where JAX's rule is but another form of the derivative of the program, without which the
-    program stays in log space.
+    program stays in log space. A shift by a maximum is then a constant: the result does not depend
+    on it.
     """
     return library_function(fun) in _REFORMULATED
 

@@ -106,6 +106,20 @@ def copysign(x1: Any, x2: Any, /) -> Any:
     return call(jnp.where, signbit(x2), -magnitude, magnitude)
 
 
+def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
+    """Fraction and whole part, as `jax.numpy.modf` but for the sign of a fraction that is 0."""
+    if not isinstance(x, LogSpaceValue):
+        return jnp.modf(x, out)
+    if out is not None:
+        raise NotImplementedError("The 'out' argument of modf is not supported.")
+    return call(_modf, x)
+
+
+def _modf(x: Any) -> tuple[jax.Array, jax.Array]:
+    whole = jnp.trunc(x)
+    return jnp.where(jnp.isinf(x), 0.0, x - whole), whole
+
+
 def ldexp(x1: Any, x2: Any, /) -> Any:
     """x1 * 2**x2 for integers x2, exactly."""
     if not isinstance(x1, LogArray):
@@ -180,6 +194,7 @@ _OWN: dict[str, Any] = {
         frompyfunc,
         signbit,
         copysign,
+        modf,
         ldexp,
         full,
         full_like,

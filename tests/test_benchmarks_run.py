@@ -14,6 +14,8 @@ NAMES = sorted(
 QUICKEST = "logarithms"
 
 
+# of quantax 0.4.0, on import under JAX 0.12.1
+@pytest.mark.filterwarnings("ignore:jax.sharding.SingleDeviceSharding:DeprecationWarning")
 @pytest.mark.parametrize(
     "name",
     [pytest.param(n, marks=() if n == QUICKEST else pytest.mark.full) for n in NAMES],

@@ -252,6 +252,8 @@ def stopped(graph: Graph, v: Value) -> Value:
 def _real(graph: Graph, operation: Operation, v: Value) -> Value | None:
     if not v.is_float:
         return None
+    if v.constant is not None:
+        return graph.constant(np.real(v.constant), v.shape, operation.dtype)
     if v.operation == "convert_element_type" and not v.operands[0].is_complex:
         return v.operands[0] if v.operands[0].dtype == operation.dtype else None
     if v.antilog is not None:
@@ -269,6 +271,8 @@ def _real(graph: Graph, operation: Operation, v: Value) -> Value | None:
 def _imag(graph: Graph, operation: Operation, v: Value) -> Value | None:
     if not v.is_float:
         return None
+    if v.constant is not None:
+        return graph.constant(np.imag(v.constant), v.shape, operation.dtype)
     if v.antilog is not None:
         value, _ = graph.node("angle", (v.antilog,), dtype=operation.dtype,
                               plain=operation.plain((v,)))  # fmt: skip

@@ -16,7 +16,7 @@ from . import (  # noqa: F401 - register rules
     reductions,
     scatters,
 )
-from .elementwise import convert
+from .elementwise import convert, stopped
 from .inverse_pair import call_of_pair
 from .jaxprs import binder, called, name_of_call, opened, programs_in
 from .rules import RULES, Operation, default
@@ -68,9 +68,14 @@ def multiplies(jaxpr: Any) -> bool:
 
 
 def evaluate(
-    graph: Graph, jaxpr: Any, consts: Sequence[Value], args: Sequence[Value]
+    graph: Graph,
+    jaxpr: Any,
+    consts: Sequence[Value],
+    args: Sequence[Value],
+    *,
+    stop_maxima: bool = False,
 ) -> list[Value]:
-    """The values of a program's results."""
+    """The values of a program's results. With `stop_maxima` a maximum over axes is a constant."""
     body, _ = opened(jaxpr)
     env: dict[Any, Value] = {}
 
@@ -87,21 +92,28 @@ def evaluate(
         graph.equation = equation
         results = None
         if mixed := mixed_arithmetic.as_one_operation(made_by, equation):
-            results = _mixed(graph, equation, mixed, [read(v) for v in mixed.operands])
+            operands, parts = ([read(v) for v in vs] for vs in (mixed.operands, equation.invars))
+            results = _mixed(graph, mixed, operands, parts, equation.outvars[0].aval)
         if results is None:
             results = _equation(graph, equation, [read(v) for v in equation.invars])
+        if stop_maxima and equation.primitive.name == "reduce_max":
+            results = [stopped(graph, v) for v in results]
         env.update(zip(equation.outvars, results, strict=True))
     graph.equation = outer
     return [read(v) for v in body.outvars]
 
 
 def _mixed(
-    graph: Graph, equation: Any, mixed: mixed_arithmetic.Mixed, operands: list[Value]
+    graph: Graph,
+    mixed: mixed_arithmetic.Mixed,
+    operands: list[Value],
+    parts: list[Value],
+    aval: Any,
 ) -> list[Value] | None:
-    aval = equation.outvars[0].aval
-    operands = [convert(graph, v, aval.dtype) for v in operands]
-    operation = Operation(mixed.name, {}, (aval,), mixed.bind)
-    result = RULES[mixed.name](graph, operation, *operands)
+    """A real with a complex operand; `parts` are what the program makes the result of."""
+    operation = mixed_arithmetic.MixedOperation(mixed.name, {}, (aval,), mixed.bind, parts=parts)
+    converted = (convert(graph, v, aval.dtype) for v in operands)
+    result = RULES[mixed.name](graph, operation, *converted)
     if not isinstance(result, Value):
         return None
     graph.changed |= _is_made_of_numbers(result)
@@ -142,9 +154,11 @@ def _equation(graph: Graph, equation: Any, operands: list[Value]) -> list[Value]
             if results is not None:
                 return results if isinstance(results, list) else [results]
         inner = called(params)
-        inlined = name in _INLINED or is_reformulated(inner)
+        reformulated = is_reformulated(inner)
+        inlined = name in _INLINED or reformulated
         if inlined and (any(v.is_log or v.risky for v in operands) or is_interesting(inner)):
-            return evaluate(graph, inner, constants(graph, inner), operands)
+            consts = constants(graph, inner)
+            return evaluate(graph, inner, consts, operands, stop_maxima=reformulated)
     multiple = equation.primitive.multiple_results
     operation = Operation(name, params, avals, binder(equation), multiple)
     if name in CONTROL_FLOW:

@@ -4,13 +4,17 @@ From JAX 0.12.1 on, ``b * z`` of a real b is ``complex(b * real(z), b * imag(z))
 quotients likewise. Such a program is read as the one operation that it is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from jax import lax
 from jax.extend.core import Literal
+
+from .rules import Operation
+from .value import PLAIN, Form, Value
 
 _OPERATIONS: dict[str, Callable[..., jax.Array]] = {
     "add": lax.add, "sub": lax.sub, "mul": lax.mul, "div": lax.div,
@@ -41,6 +45,16 @@ class Mixed(NamedTuple):
         if self.name == "mul":
             return lax.complex(lax.mul(x, re), lax.mul(x, im))
         return lax.complex(operation(x, re), im if self.name == "add" else lax.neg(im))
+
+
+@dataclass(frozen=True)
+class MixedOperation(Operation):
+    """The operation on the complex operand and the real one converted; plainly, what it was."""
+
+    parts: Sequence[Value] = ()
+
+    def plain(self, operands: Sequence[Value]) -> Form:
+        return Form(lax.complex, tuple((v, PLAIN) for v in self.parts))
 
 
 def definitions(body: Any) -> Definitions:

@@ -19,10 +19,12 @@ from .value import NUMBER, PLAIN, Form, Graph, Value
 
 def plain_masked_product(c: jax.Array, a: jax.Array) -> jax.Array:
     """c * a, but 0 where c is 0 and a infinite, for an a that has a harmless derivative."""
-    both = lax.bitwise_and(
-        lax.eq(c, lax.full_like(c, 0)), lax.eq(_modulus(a), lax.full_like(_modulus(a), np.inf))
-    )
+    both = lax.bitwise_and(lax.eq(c, lax.full_like(c, 0)), _is_infinite(a))
     return lax.mul(c, lax.select(both, lax.full_like(a, 0), a))
+
+
+def _plain_multiple_by_zero(c: jax.Array, a: jax.Array) -> jax.Array:
+    return lax.mul(c, lax.select(_is_infinite(a), lax.full_like(a, 0), a))
 
 
 def away_from_zero(a: Value) -> bool:
@@ -31,6 +33,11 @@ def away_from_zero(a: Value) -> bool:
     Its multiples need no care, and what follows may be the user's own program.
     """
     return all(base.positive and not base.is_exponential for base, _ in a.factors)
+
+
+def _is_infinite(a: jax.Array) -> jax.Array:
+    size = _modulus(a)
+    return lax.eq(size, lax.full_like(size, np.inf))
 
 
 def _modulus(a: jax.Array) -> jax.Array:
@@ -43,7 +50,8 @@ def _modulus(a: jax.Array) -> jax.Array:
 def masked_product(graph: Graph, operation: Any, log: Value, c: Value) -> Form:
     """The plain form of c * log(a)."""
     if log.harmless:
-        return Form(plain_masked_product, ((c, PLAIN), (log, PLAIN)))
+        product = _plain_multiple_by_zero if c.constant == 0 else plain_masked_product
+        return Form(product, ((c, PLAIN), (log, PLAIN)))
     assert log.antilog is not None
     factors = log.antilog.factors
     kinds = []
@@ -64,8 +72,8 @@ def masked_product(graph: Graph, operation: Any, log: Value, c: Value) -> Form:
         total, slope = None, None
         for (kind, e), part in zip(kinds, parts, strict=True):
             if kind == "exponent":
-                infinite = lax.eq(_modulus(part), lax.full_like(_modulus(part), np.inf))
-                term = lax.select(lax.bitwise_and(zero, infinite), lax.full_like(part, 0), part)
+                both = lax.bitwise_and(zero, _is_infinite(part))
+                term = lax.select(both, lax.full_like(part, 0), part)
             else:
                 term, masked = _masked_log(kind, zero, part)
                 here = _slope_in_coefficient(c, masked, -e)

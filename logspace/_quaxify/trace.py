@@ -30,14 +30,26 @@ IN_PLACE: dict[Primitive, Callable[[dict[str, Any]], Any]] = {}
 
 
 class LogSpaceTrace(compat.QuaxTrace):
-    """quax's trace, with a policy; `has_tangents` within the derivative rules of users."""
+    """quax's trace, with a policy.
 
-    __slots__ = ("policy", "has_tangents")
+    `has_tangents` within the derivative rules of users; `stops_maxima` within functions that do not
+    depend on the maximum by which they shift.
+    """
 
-    def __init__(self, parent: Any, tag: Any, policy: str, has_tangents: bool = False) -> None:
+    __slots__ = ("policy", "has_tangents", "stops_maxima")
+
+    def __init__(
+        self,
+        parent: Any,
+        tag: Any,
+        policy: str,
+        has_tangents: bool = False,
+        stops_maxima: bool = False,
+    ) -> None:
         super().__init__(parent, tag)
         self.policy = policy
         self.has_tangents = has_tangents
+        self.stops_maxima = stops_maxima
 
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]
@@ -64,6 +76,8 @@ class LogSpaceTrace(compat.QuaxTrace):
     def _apply(self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]) -> Any:
         """A rule. The parts of a complex number remember it, in here only."""
         out = super().process_primitive(primitive, tracers, params)
+        if self.stops_maxima and primitive is lax.reduce_max_p:
+            return super().process_primitive(lax.stop_gradient_p, [out], {})
         if primitive is lax.real_p or primitive is lax.imag_p:
             part, whole = self.value_of(out), self.value_of(tracers[0])
             if isinstance(part, LogArray) and not isinstance(part, PartOfNumber):
@@ -98,7 +112,10 @@ class LogSpaceTrace(compat.QuaxTrace):
         from .custom_rules import call_custom_jvp
 
         if is_reformulated(fun):
-            with compat.set_current_trace(self):
+            inner = LogSpaceTrace(
+                self.parent_trace, self.tag, self.policy, self.has_tangents, stops_maxima=True
+            )
+            with compat.set_current_trace(inner):
                 return fun.call_wrapped(*tracers)
         return self._custom_call(
             lambda values: call_custom_jvp(self, fun, jvp, values, symbolic_zeros), tracers

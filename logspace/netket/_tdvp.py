@@ -3,7 +3,8 @@
 The regularisation of Schmitt and Heyl, Phys. Rev. Lett. 125, 100503 (2020), eqs. 20 to 22: in the
 eigenbasis S = V diag(s) V^dagger the components of the forces are cut off, softly, where s is small
 against the largest, and where their signal-to-noise ratio is. Forces are sums of
-conj(d) (h - E a), so that nodes enter.
+conj(d) (h - E a), so that nodes enter. Signal and noise are of the same eigenvector, also where it
+is complex; NetKet 3.23 takes the noise from its conjugate.
 """
 
 from functools import partial

@@ -52,7 +52,9 @@ def logdet(matrices: Any) -> ls.LogArray:
 
     A LogArray (...): its `log()` is the logarithm; of a singular matrix it is 0 with its derivatives.
     """
-    return ls.linalg.det(matrices if isinstance(matrices, ls.LogArray) else ls.from_linear(matrices))
+    return ls.linalg.det(
+        matrices if isinstance(matrices, ls.LogArray) else ls.from_linear(matrices)
+    )
 
 
 class RBM(nn.Module):

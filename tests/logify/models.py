@@ -181,7 +181,7 @@ def _gcnn(mode: str, **options: Any) -> Any:
 
 def _slater(name: str, **options: Any) -> Any:
     nk = _netket()
-    hilbert = nk.hilbert.SpinOrbitalFermions(3, s=1 / 2, n_fermions_per_spin=(2, 1))
+    hilbert = nk.hilbert.SpinOrbitalFermions(3, s=1 / 2, n_fermions_per_spin=(2, 2))
     module = getattr(nk.models, name)(hilbert, param_dtype=float, **options)
     return _apply(module, hilbert.all_states()[:5])
 

@@ -116,3 +116,24 @@ def test_determinants_under_vmap_along_any_axis(in_axes: Any) -> None:
     for fn in (logify(batched), lambda a: quaxify(batched)(from_linear(a)).to_linear()):
         np.testing.assert_allclose(fn(jnp.asarray(a)), expected, rtol=1e-12, atol=1e-15)
         assert np.all(np.isfinite(jax.grad(lambda a, fn=fn: fn(a).sum())(jnp.asarray(a))))
+
+
+@pytest.mark.parametrize(
+    ("fn", "expected"),
+    [
+        (lambda x: jnp.exp(jax.nn.logsumexp(jnp.log(x))), np.ones((1, 3))),
+        (lambda x: jax.nn.softmax(jnp.log(x)) * jnp.sum(x), np.eye(3)),
+        (
+            lambda x: jnp.exp(jax.nn.logsumexp(jnp.log(x), b=jnp.array([1.0, -2.0, 0.5]))),
+            np.array([[1.0, -2.0, 0.5]]),
+        ),
+    ],
+)
+def test_reformulated_derivatives_are_those_of_the_program(fn: Any, expected: Any) -> None:
+    """Of log-sum-exp and softmax with zero terms, in reverse and forward mode."""
+    x = jnp.array([3.0, 0.0, 0.0])
+    functions = (logify(fn), lambda x: quaxify(fn)(from_linear(x)).to_linear())
+    for jacobian in (jax.jacrev, jax.jacfwd):
+        for each in functions:
+            found = jacobian(lambda x, each=each: jnp.atleast_1d(each(x)))(x)
+            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)

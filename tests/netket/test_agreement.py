@@ -29,9 +29,7 @@ MODELS = {
     "autoregressive": lambda: nk.models.ARNNDense(hilbert=SPACE, layers=2, features=3),
     "mlp": lambda: nk.models.MLP(hidden_dims=(4,), kernel_init=NORMAL),
     "vector": lambda: nk.models.LogStateVector(SPACE),
-    "convolution": lambda: nk.models.ARNNConv1D(
-        hilbert=SPACE, layers=2, features=3, kernel_size=2
-    ),
+    "convolution": lambda: nk.models.ARNNConv1D(hilbert=SPACE, layers=2, features=3, kernel_size=2),
 }
 
 

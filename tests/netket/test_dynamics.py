@@ -80,6 +80,8 @@ def test_schmitts_velocity_is_netkets_without_nodes(name: str, propagation: str)
             ode_solver=nk.experimental.dynamics.Euler(dt=0.01),
             holomorphic=holomorphic,
             propagation_type=propagation,
+            # NetKet 3.23 takes the noise of a complex eigenvector from its conjugate
+            snr_atol=0.0 if holomorphic else 1.0,
         )
         before = flat(state.parameters)
         driver.run(0.01, show_progress=False, out=nk.logging.RuntimeLog())

@@ -173,7 +173,7 @@ def test_rbm_with_vanishing_cosh() -> None:
 @pytest.mark.full
 def test_kinetic_energy_of_the_first_excited_oscillator() -> None:
     """psi = x exp(-x^2 / 2) vanishes at 0; H psi = 3/2 psi at every x, node included."""
-    space = nk.experimental.hilbert.Particle(1, nk.experimental.geometry.FreeSpace(d=1))
+    space = nk.experimental.hilbert.Particle(1, geometry=nk.experimental.geometry.FreeSpace(d=1))
     operator = nk.operator.KineticEnergy(space, mass=1.0) + nk.operator.PotentialEnergy(
         space, lambda x: 0.5 * (x**2).sum()
     )
