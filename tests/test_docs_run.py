@@ -18,11 +18,15 @@ def _with_marks(page: pathlib.Path) -> object:
     return pytest.param(page, id=str(page.relative_to(ROOT)), marks=marks)
 
 
+# of quantax 0.4.0, on import under JAX 0.12.1
+@pytest.mark.filterwarnings("ignore:jax.sharding.SingleDeviceSharding:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:The `forward_chunk`:UserWarning")
 @pytest.mark.parametrize("page", [_with_marks(page) for page in PAGES])
 def test_blocks_run(page: pathlib.Path) -> None:
     """Blocks of one page share their names, in order; those with `>>>` are doctests."""
-    if "import netket" in page.read_text():
-        pytest.importorskip("netket")
+    for library in ("netket", "quantax"):
+        if re.search(rf"^(>>> )?import .*\b{library}\b", page.read_text(), re.MULTILINE):
+            pytest.importorskip(library)
     names: dict[str, object] = {}
     for number, block in enumerate(BLOCK.findall(page.read_text())):
         where = f"{page.name}, block {number + 1}"
