@@ -35,7 +35,13 @@ def excited_state(names: dict[str, Any], axes: Any) -> None:
     axes.set(xlabel="step", ylabel="energy above the exact one")
 
 
-FIGURES = {"quench": quench, "excited-state": excited_state}
+def hubbard(names: dict[str, Any], axes: Any) -> None:
+    for name, (energies, variances, exact, _) in names["results"].items():
+        axes.loglog(variances, energies - exact, ".-", label=name)
+    axes.set(xlabel="variance of the energy", ylabel="energy above the exact one")
+
+
+FIGURES = {"quench": quench, "excited-state": excited_state, "hubbard": hubbard}
 
 
 def main(*chosen: str) -> None:
