@@ -175,14 +175,19 @@ def power_factors(
         return factors, whole or even_modulus or pole_removed
     if v.is_complex:
         return ((v, float(power)),), False
-    factors = []
+    factors, roots_removed = [], []
     for base, e in v.factors:
+        raised_e = snapped(e * power, base.dtype)
+        # sqrt(x**4) is x**2, and sqrt(x**2) is x where x is not negative
+        whole = raised_e.is_integer() and raised_e >= 1
+        if not base.positive:
+            roots_removed.append(whole and (base.nonnegative or raised_e % 2 == 0))
         if not base.nonnegative:
             if not (e.is_integer() and int(e) % 2 == 0):
                 return ((guard(graph, v), float(power)),), False
             base = absolute(graph, base)
-        factors.append((base, snapped(e * power, base.dtype)))
-    return tuple(factors), False
+        factors.append((base, raised_e))
+    return tuple(factors), bool(roots_removed) and all(roots_removed)
 
 
 def absolute(graph: Graph, v: Value, plain: Form | None = None) -> Value:

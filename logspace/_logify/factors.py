@@ -106,13 +106,36 @@ def _absorb_sign(factors: list[tuple[Value, float]]) -> tuple[list[tuple[Value, 
 
 
 def _absorb_live(factors: list[tuple[Value, float]]) -> tuple[list[tuple[Value, float]], bool]:
-    """b * live(b) = b, where live(b) is 0 where b is 0 and 1 elsewhere."""
-    live = {id(b.operands[0]): i for i, (b, e) in enumerate(factors) if b.operation == "live"}
+    """b * live(b) = b, where live(b) is 0 where b is 0 and 1 elsewhere.
+
+    So for the sign of a b that is not negative.
+    """
+    live = {}
+    for i, (base, e) in enumerate(factors):
+        of_sign = base.operation == "sign" and e == 1.0 and base.operands[0].nonnegative
+        if base.operation == "live" or of_sign:
+            live[i] = base.operands[0]
     if not live:
         return factors, False
-    present = {_root_id(base) for base, e in factors if e >= 1}
-    dropped = {i for b, i in live.items() if b in present}
+    roots = {
+        i: _root_id(base)
+        for i, (base, e) in enumerate(factors)
+        if e >= 1 and base.operation != "live"
+    }
+    dropped = {
+        i
+        for i, b in live.items()
+        if _is_zero_beside(b, {root for j, root in roots.items() if j != i})
+    }
     return [f for i, f in enumerate(factors) if i not in dropped], bool(dropped)
+
+
+def _is_zero_beside(b: Value, present: set[int]) -> bool:
+    """Whether factors, given by their roots, are 0 wherever b is, which may be a product."""
+    if _root_id(b) in present:
+        return True
+    zeros = [base for base, e in b.factors if e > 0 and not (base.positive or base.nonzero)]
+    return bool(zeros) and all(_root_id(base) in present for base in zeros)
 
 
 def _root_id(base: Value) -> int:

@@ -137,3 +137,29 @@ def test_reformulated_derivatives_are_those_of_the_program(fn: Any, expected: An
         for each in functions:
             found = jacobian(lambda x, each=each: jnp.atleast_1d(each(x)))(x)
             np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("fn", "expected"),
+    [
+        (
+            lambda x: (lambda s: s[1] * jnp.exp(s[0]))(
+                jax.nn.logsumexp(jnp.zeros(3), b=x * jnp.array([1.0, 2.0, 3.0]), return_sign=True)
+            ),
+            [1.0, 2.0, 3.0],
+        ),
+        (
+            lambda x: (lambda y: jnp.sum(jnp.sign(y) * jnp.exp(jnp.log(jnp.abs(y)))))(
+                jnp.exp(jnp.cumsum(jnp.log(x)))
+            ),
+            [1.0, 3.0, 0.0],
+        ),
+        (lambda x: jnp.sum(jnp.sqrt(jnp.exp(2 * jnp.log(x))) ** 2), [2.0, 0.0, 4.0]),
+        (lambda x: jnp.sum(jnp.sqrt(3 * jnp.exp(2 * jnp.log(x)))), [np.sqrt(3)] * 3),
+        (lambda x: jnp.sum(jnp.sqrt(x**4)), [2.0, 0.0, 4.0]),
+    ],
+)
+def test_zeros_of_products_in_masks_signs_and_roots(fn: Any, expected: Any) -> None:
+    x = jnp.array([1.0, 0.0, 2.0])
+    np.testing.assert_allclose(jax.grad(logify(fn))(x), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(jax.jacfwd(logify(fn))(x), expected, rtol=1e-12, atol=1e-12)
