@@ -175,8 +175,10 @@ def program(generator: np.random.Generator, x: list[Jet], signed: bool) -> list[
                 x = step.exact(x)
     if signed:
         for step in generator.choice(np.array(ON_SIGNED, object), 3):
-            steps.append(step)
-            x = step.exact(x)
+            # determinants have products of three numbers, which may cancel
+            if max(abs(v.value) for v in x) < 10**3:
+                steps.append(step)
+                x = step.exact(x)
     return steps
 
 
