@@ -220,17 +220,32 @@ def absolute(graph: Graph, v: Value, plain: Form | None = None) -> Value:
 
 
 def sign(graph: Graph, v: Value) -> Value:
-    """v / |v|; factors that are not negative have no part in it."""
+    """v / |v|, and 0 where v is 0; of a real product the product of the signs."""
     if v.is_complex:
         if v.operation == "sign":
             return v
-    elif v.is_product:
-        signed = [(b, e) for b, e in v.factors if not b.nonnegative]
-        if len(signed) == 1 and signed[0][1] == 1.0:
-            return sign(graph, signed[0][0])
     plain = numerically(num.sign, v) if v.risky else plainly(lax.sign, v)
     value, new = graph.node("sign", (v,), plain=plain, number=None)
+    if new and v.is_product and not v.is_complex:
+        signs = _signs_of_factors(graph, v)
+        if signs is not None:
+            value.factors, _ = merge(signs)
     return value
+
+
+def _signs_of_factors(graph: Graph, v: Value) -> list[tuple[Value, float]] | None:
+    """One factor for each of v's that may be negative or 0; None where poles hide zeros."""
+    from .movement import live
+
+    signs = []
+    for base, e in v.factors:
+        if base.positive:
+            continue
+        if e < 0 or not (base.nonnegative or e.is_integer()):
+            return None
+        one = sign(graph, base) if e % 2 == 1 and not base.nonnegative else None
+        signs.append((live(graph, base, v.dtype) if one is None else one, 1.0))
+    return signs
 
 
 def product(

@@ -163,3 +163,32 @@ def test_zeros_of_products_in_masks_signs_and_roots(fn: Any, expected: Any) -> N
     x = jnp.array([1.0, 0.0, 2.0])
     np.testing.assert_allclose(jax.grad(logify(fn))(x), expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(jax.jacfwd(logify(fn))(x), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("a", [-1.0, 0.0, 2.0])
+@pytest.mark.parametrize("b", [0.0, 3.0])
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda a, b: jnp.sign(a * jnp.abs(b)),
+        lambda a, b: jnp.sign(a * jnp.exp(jnp.log(b))),
+        lambda a, b: jnp.sign(a**2 * jnp.exp(3 * jnp.log(b))),
+        lambda a, b: jnp.sign(jnp.sqrt(b) * a**3),
+    ],
+)
+def test_signs_of_products_are_zero_where_a_factor_is(fn: Any, a: float, b: float) -> None:
+    assert jax.jit(logify(fn))(a, b) == fn(a, b)
+    assert jax.grad(logify(fn))(a, b) == 0.0
+
+
+def test_second_derivatives_of_a_sign_times_its_magnitude() -> None:
+    """Of products of neighbours on a ring, of which two vanish."""
+    weights = jnp.array([1.0, -2.0, 3.0])
+
+    def fn(x: Any) -> Any:
+        y = x * jnp.roll(x, 1)
+        return jnp.sum(weights * jnp.sign(y) * jnp.exp(jnp.log(jnp.abs(y))))
+
+    expected = [[0.0, -2.0, 1.0], [-2.0, 0.0, 3.0], [1.0, 3.0, 0.0]]
+    for x in (jnp.array([1.0, 0.0, 2.0]), jnp.array([1.0, -5.0, 2.0])):
+        np.testing.assert_allclose(jax.hessian(logify(fn))(x), expected, rtol=1e-12, atol=1e-12)
